@@ -1,0 +1,1 @@
+//! The use cases that need several rooms: answer a request, discover, status.

@@ -1,0 +1,1 @@
+//! Signed documents: bytes in, verified document out. No I/O.

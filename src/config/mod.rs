@@ -1,0 +1,1 @@
+//! One typed configuration: flags > environment > file > defaults, each value with its source.

@@ -1,0 +1,1 @@
+//! The demo catalogue's generator and its loopback origin.

@@ -1,0 +1,1 @@
+//! A request: parse, check, refuse or plan, run on DataFusion, shape the result.

@@ -1,0 +1,1 @@
+//! The rmcp server: tools over stdio.

@@ -1,0 +1,1 @@
+//! The PostgREST dialect: encode, page, count, decode, error; speaks through `net`.

@@ -1,0 +1,1 @@
+//! Mercator, geometry decoding, indexes and the three operations.

@@ -1,0 +1,1 @@
+//! Plan a pull, fetch pages, sort and write parts, checkpoint, publish.
