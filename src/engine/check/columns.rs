@@ -48,7 +48,9 @@ pub(super) fn unknown_columns(relation: &Relation, names: &[&str], argument: &st
     let source = relation.source();
     let first = candidates.values().find_map(|near| near.get(0).and_then(Value::as_str)).map(str::to_owned);
     let step = match first {
-        Some(candidate) => format!("use `{candidate}`, or list all columns: benthic_discover(relation=\"{source}\", detail=\"full\")"),
+        Some(candidate) => format!(
+            "use `{candidate}`, or list all columns: benthic_discover(relation=\"{source}\", detail=\"full\")"
+        ),
         None => format!("list all columns: benthic_discover(relation=\"{source}\", detail=\"full\")"),
     };
     Refusal::new(RefusalCode::UnknownColumn, format!("`{source}` has no column {}.", parts.join(", ")))
@@ -87,7 +89,11 @@ pub(super) fn check_length(limits: &Limits, argument: &str, text: &str) -> Resul
     if text.len() > limits.max_argument_bytes {
         return Err(Refusal::new(
             RefusalCode::BadArgument,
-            format!("a string in `{argument}` has {} bytes; at most {} are taken.", text.len(), limits.max_argument_bytes),
+            format!(
+                "a string in `{argument}` has {} bytes; at most {} are taken.",
+                text.len(),
+                limits.max_argument_bytes
+            ),
         )
         .fact("argument", argument)
         .fact("limit_bytes", limits.max_argument_bytes)

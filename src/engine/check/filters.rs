@@ -67,7 +67,12 @@ fn check_list(column: &Column, text: &str, values: &[RawValue], limits: &Limits)
     if values.len() > limits.max_in_values {
         return Err(Refusal::new(
             RefusalCode::TooMany,
-            format!("the list for `{}` has {} values; at most {} are taken.", column.name, values.len(), limits.max_in_values),
+            format!(
+                "the list for `{}` has {} values; at most {} are taken.",
+                column.name,
+                values.len(),
+                limits.max_in_values
+            ),
         )
         .fact("column", column.name.as_str())
         .fact("given", values.len())

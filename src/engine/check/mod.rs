@@ -7,9 +7,10 @@ mod join;
 mod query;
 mod source;
 
-pub use join::{CheckedJoin, JoinMode, JoinSide, KeyComparison, check_join};
+pub use join::{CheckedJoin, JoinMode, JoinSide, KeyComparison, KeyPair, check_join};
 pub use query::{
-    AggregateOrder, CheckedQuery, Having, HavingCheck, Metric, OrderTerm, OutputColumn, QueryShape, check_query,
+    AggregateOrder, CheckedQuery, Having, HavingCheck, Metric, OrderTerm, OutputColumn, QueryShape,
+    check_query,
 };
 
 use super::parse::Comparison;
@@ -38,6 +39,8 @@ pub enum Test {
         /// Whether case is ignored.
         ignore_case: bool,
     },
+    /// The value without leading zeros is one of these; an empty list matches nothing.
+    ZeroStripped(Vec<String>),
     /// Missing.
     IsNull,
     /// Present.

@@ -122,7 +122,8 @@ impl CheckedQuery<'_> {
         match &self.shape {
             QueryShape::Rows { .. } => false,
             QueryShape::Aggregate { groups, metrics, .. } => {
-                groups.is_empty() && metrics.iter().all(|m| !matches!(m.function, Function::Sum | Function::Avg))
+                groups.is_empty()
+                    && metrics.iter().all(|m| !matches!(m.function, Function::Sum | Function::Avg))
             }
         }
     }
@@ -175,9 +176,12 @@ fn check_rows(
             .next(format!("add metrics=[\"n=count:*\"] to count rows per `{group}`")));
     }
     if let Some(having) = arguments.having.first() {
-        return Err(Refusal::new(RefusalCode::BadHaving, "`having` needs metrics; rows are filtered by `where`.")
-            .fact("expression", having.as_str())
-            .next("move the condition to `where`, or add metrics"));
+        return Err(Refusal::new(
+            RefusalCode::BadHaving,
+            "`having` needs metrics; rows are filtered by `where`.",
+        )
+        .fact("expression", having.as_str())
+        .next("move the condition to `where`, or add metrics"));
     }
     let mut columns = resolve_columns(relation, &arguments.select, "select")?;
     for predicate in predicates {
@@ -233,11 +237,9 @@ fn check_aggregate(
         metrics.push(check_metric(relation, expression)?);
     }
     let resolve = |name: &str| -> Option<OutputColumn> {
-        metrics
-            .iter()
-            .position(|metric| metric.output == name)
-            .map(OutputColumn::Metric)
-            .or_else(|| groups.iter().position(|g| relation.columns[*g].name == name).map(OutputColumn::Group))
+        metrics.iter().position(|metric| metric.output == name).map(OutputColumn::Metric).or_else(|| {
+            groups.iter().position(|g| relation.columns[*g].name == name).map(OutputColumn::Group)
+        })
     };
     let having = arguments
         .having
@@ -272,7 +274,8 @@ fn check_aggregate(
 }
 
 fn check_metric(relation: &Relation, expression: MetricExpression) -> Result<Metric, Refusal> {
-    let column = expression.column.as_deref().map(|name| resolve_column(relation, name, "metrics")).transpose()?;
+    let column =
+        expression.column.as_deref().map(|name| resolve_column(relation, name, "metrics")).transpose()?;
     if let Some(position) = column {
         let declared = &relation.columns[position];
         match expression.function {
@@ -285,7 +288,12 @@ fn check_metric(relation: &Relation, expression: MetricExpression) -> Result<Met
                     .take(8)
                     .collect();
                 let step = match numeric.first() {
-                    Some(first) => format!("{}={}:{first}, or {0}=count:{}", expression.output, expression.function.as_str(), declared.name),
+                    Some(first) => format!(
+                        "{}={}:{first}, or {0}=count:{}",
+                        expression.output,
+                        expression.function.as_str(),
+                        declared.name
+                    ),
                     None => format!("{}=count:{}", expression.output, declared.name),
                 };
                 return Err(Refusal::new(
@@ -325,7 +333,13 @@ fn check_having(
         type_value(&column_type, value).map_err(|problem| {
             Refusal::new(
                 RefusalCode::BadValue,
-                format!("`{}` for `{}` ({}): {}.", value.text, parsed.output, column_type.label(), problem.why),
+                format!(
+                    "`{}` for `{}` ({}): {}.",
+                    value.text,
+                    parsed.output,
+                    column_type.label(),
+                    problem.why
+                ),
             )
             .fact("expression", text)
             .fact("type", column_type.label())
@@ -373,7 +387,12 @@ fn check_having(
 }
 
 /// The type a having value is read as. Whole-number outputs compare with any decimal.
-fn output_type(relation: &Relation, groups: &[usize], metrics: &[Metric], output: OutputColumn) -> ColumnType {
+fn output_type(
+    relation: &Relation,
+    groups: &[usize],
+    metrics: &[Metric],
+    output: OutputColumn,
+) -> ColumnType {
     let widened = |column_type: &ColumnType| match column_type {
         ColumnType::Integer | ColumnType::BigInt => ColumnType::Numeric { declared: None },
         other => other.clone(),
@@ -404,7 +423,9 @@ fn not_an_output(
     groups: &[usize],
     metrics: &[Metric],
 ) -> Refusal {
-    if relation.column(name).is_none() && !metrics.iter().any(|metric| metric.output.eq_ignore_ascii_case(name)) {
+    if relation.column(name).is_none()
+        && !metrics.iter().any(|metric| metric.output.eq_ignore_ascii_case(name))
+    {
         return unknown_columns(relation, &[name], argument);
     }
     let outputs: Vec<String> = groups
@@ -412,13 +433,16 @@ fn not_an_output(
         .map(|group| relation.columns[*group].name.clone())
         .chain(metrics.iter().map(|metric| metric.output.clone()))
         .collect();
-    Refusal::new(code, format!("`{name}` is not a column of the aggregate; it returns {}.", outputs.join(", ")))
-        .fact("expression", text)
-        .fact("outputs", outputs.clone())
-        .next(match outputs.first() {
-            Some(first) => format!("use `{first}`, or add `{name}` to group_by"),
-            None => format!("add `{name}` to group_by"),
-        })
+    Refusal::new(
+        code,
+        format!("`{name}` is not a column of the aggregate; it returns {}.", outputs.join(", ")),
+    )
+    .fact("expression", text)
+    .fact("outputs", outputs.clone())
+    .next(match outputs.first() {
+        Some(first) => format!("use `{first}`, or add `{name}` to group_by"),
+        None => format!("add `{name}` to group_by"),
+    })
 }
 
 /// Order, grouping and min/max need a type whose order the mirror reproduces exactly.
@@ -429,7 +453,11 @@ fn require_orderable(relation: &Relation, position: usize, argument: &str) -> Re
     }
     Err(Refusal::new(
         RefusalCode::NotExact,
-        format!("`{}` is {}, which can't be ordered or grouped exactly.", column.name, column.column_type.label()),
+        format!(
+            "`{}` is {}, which can't be ordered or grouped exactly.",
+            column.name,
+            column.column_type.label()
+        ),
     )
     .fact("column", column.name.as_str())
     .fact("type", column.column_type.label())

@@ -33,7 +33,8 @@ pub(super) fn resolve_source<'a>(
 }
 
 fn unqualified(catalog: &Catalog, source: &str, argument: &str) -> Refusal {
-    let owners: Vec<String> = catalog.relations().filter(|r| r.name == source).map(Relation::source).collect();
+    let owners: Vec<String> =
+        catalog.relations().filter(|r| r.name == source).map(Relation::source).collect();
     let refusal = Refusal::new(
         RefusalCode::UnknownRelation,
         format!("`{source}` isn't qualified; a source is `dataset.relation`."),
@@ -47,10 +48,12 @@ fn unqualified(catalog: &Catalog, source: &str, argument: &str) -> Refusal {
 
 fn unknown_dataset(catalog: &Catalog, source: &str, dataset: &str) -> Refusal {
     let names: Vec<Value> = catalog.datasets.iter().map(|dataset| dataset.name.as_str().into()).collect();
-    let refusal =
-        Refusal::new(RefusalCode::UnknownDataset, format!("`{dataset}` is not a dataset of `{}`.", catalog.collection))
-            .fact("dataset", dataset)
-            .fact("datasets", names);
+    let refusal = Refusal::new(
+        RefusalCode::UnknownDataset,
+        format!("`{dataset}` is not a dataset of `{}`.", catalog.collection),
+    )
+    .fact("dataset", dataset)
+    .fact("datasets", names);
     with_nearest(refusal, catalog, source)
 }
 
@@ -77,7 +80,9 @@ fn words_of(source: &str) -> String {
 fn not_queryable(catalog: &Catalog, relation: &Relation) -> Refusal {
     let relatives: Vec<String> = catalog
         .dataset(&relation.dataset)
-        .map(|dataset| dataset.relations.iter().filter(|r| r.queryable).map(Relation::source).take(6).collect())
+        .map(|dataset| {
+            dataset.relations.iter().filter(|r| r.queryable).map(Relation::source).take(6).collect()
+        })
         .unwrap_or_default();
     Refusal::new(
         RefusalCode::NotQueryable,
