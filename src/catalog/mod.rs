@@ -7,6 +7,11 @@ mod build;
 mod column_type;
 mod joins;
 mod model;
+mod nearest;
+pub mod ranking;
+#[cfg(test)]
+mod testing;
+mod words;
 
 pub use build::CatalogError;
 pub use column_type::ColumnType;
@@ -15,3 +20,4 @@ pub use model::{
     Catalog, Column, Dataset, JoinEnd, JoinPath, JoinType, PostgrestEndpoint, Relation, Reliability,
     SignedFile,
 };
+pub use nearest::column_candidates;
