@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use url::{Host, Url};
 
 use super::document::{Collection, CollectionMember, Manifest};
-use super::error::VerifyError;
+use super::error::{VerifyError, readable};
 use super::keys::TrustedKeys;
 use super::parse::Limits;
 use super::verify::{Verified, verify_manifest};
@@ -156,7 +156,7 @@ pub fn manifest_url(
 ) -> Result<Url, VerifyError> {
     checked_url(root, &member.manifest_url, loopback).map_err(|reason| VerifyError::ManifestUrl {
         dataset: member.dataset_name.clone(),
-        url: member.manifest_url.chars().take(200).collect(),
+        url: readable(&member.manifest_url),
         reason,
     })
 }

@@ -5,8 +5,14 @@
 
 mod build;
 mod column_type;
+mod endpoints;
 mod joins;
 mod model;
+mod nearest;
+pub mod ranking;
+#[cfg(test)]
+mod testing;
+mod words;
 
 pub use build::CatalogError;
 pub use column_type::ColumnType;
@@ -15,3 +21,4 @@ pub use model::{
     Catalog, Column, Dataset, JoinEnd, JoinPath, JoinType, PostgrestEndpoint, Relation, Reliability,
     SignedFile,
 };
+pub use nearest::column_candidates;
