@@ -38,7 +38,7 @@ pub(super) fn unknown_columns(relation: &Relation, names: &[&str], argument: &st
     let mut candidates = Map::new();
     let mut parts = Vec::new();
     for name in names {
-        let near = column_candidates(relation, name, 3);
+        let near: Vec<String> = column_candidates(relation, name, 3).into_iter().map(str::to_owned).collect();
         parts.push(match near.is_empty() {
             true => format!("`{name}`"),
             false => format!("`{name}` (did you mean {}?)", quoted(&near)),
