@@ -30,7 +30,8 @@ impl Net {
         for item in &options.connect_overrides {
             let url = Url::parse(&item.origin)
                 .map_err(|error| NetError::Options(format!("override origin {:?}: {error}", item.origin)))?;
-            if url.scheme() != "https" || url.path() != "/" || url.query().is_some() || has_credentials(&url) {
+            if url.scheme() != "https" || url.path() != "/" || url.query().is_some() || has_credentials(&url)
+            {
                 return Err(NetError::Options(format!(
                     "override origin {:?} must be of the form https://host",
                     item.origin
@@ -88,7 +89,9 @@ impl Net {
         match url.scheme() {
             "https" => {}
             "http" if loopback && self.options.loopback_http == LoopbackHttp::Allowed => {}
-            "http" if loopback => return refuse("plain HTTP to loopback needs --allow-http-loopback".to_owned()),
+            "http" if loopback => {
+                return refuse("plain HTTP to loopback needs --allow-http-loopback".to_owned());
+            }
             scheme => return refuse(format!("{scheme}: only https is allowed")),
         }
         if has_credentials(url) {
@@ -118,7 +121,9 @@ impl Net {
     fn is_allowed_host(&self, url: &Url) -> bool {
         let Some(Host::Domain(host)) = url.host() else {
             // An address given as an IP number must be listed literally.
-            return url.host_str().is_some_and(|host| self.options.allowed_hosts.iter().any(|one| one == host));
+            return url
+                .host_str()
+                .is_some_and(|host| self.options.allowed_hosts.iter().any(|one| one == host));
         };
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         self.options.allowed_hosts.iter().any(|allowed| {
@@ -163,7 +168,12 @@ impl Net {
     }
 
     /// Reads the body up to the cap; the transport reports a body shorter than announced as an error.
-    async fn read_body(&self, url: &Url, mut response: reqwest::Response, cap: u64) -> Result<Bytes, NetError> {
+    async fn read_body(
+        &self,
+        url: &Url,
+        mut response: reqwest::Response,
+        cap: u64,
+    ) -> Result<Bytes, NetError> {
         let mut body = BytesMut::new();
         loop {
             let chunk = response.chunk().await;
@@ -207,7 +217,10 @@ fn directory(root: &Url) -> String {
 /// Percent-encoded dot segments, which some servers resolve after the check.
 fn has_dot_segments(url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
-    path.contains("%2e") || path.contains("%2f") || path.contains("%5c") || path.split('/').any(|part| part == "..")
+    path.contains("%2e")
+        || path.contains("%2f")
+        || path.contains("%5c")
+        || path.split('/').any(|part| part == "..")
 }
 
 fn has_credentials(url: &Url) -> bool {
@@ -327,13 +340,19 @@ mod tests {
     fn overrides_lead_to_loopback_only() {
         let with = |origin: &str, to: &str| {
             Net::new(NetOptions {
-                connect_overrides: vec![ConnectOverride { origin: origin.to_owned(), to: to.parse().unwrap() }],
+                connect_overrides: vec![ConnectOverride {
+                    origin: origin.to_owned(),
+                    to: to.parse().unwrap(),
+                }],
                 ..NetOptions::default()
             })
         };
         let net = with("https://benthic.io", "127.0.0.1:81").unwrap();
         let (target, host) = net.route(&url("https://benthic.io/a/b?c=d%2Be")).unwrap();
-        assert_eq!((target.as_str(), host.as_deref()), ("http://127.0.0.1:81/a/b?c=d%2Be", Some("benthic.io")));
+        assert_eq!(
+            (target.as_str(), host.as_deref()),
+            ("http://127.0.0.1:81/a/b?c=d%2Be", Some("benthic.io"))
+        );
         assert_eq!(net.route(&url("https://other.benthic.io/")).unwrap().1, None);
         for (origin, to) in [
             ("https://benthic.io", "10.0.0.1:81"),

@@ -39,7 +39,9 @@ pub enum NetError {
         limit: u64,
     },
     /// The server pointed elsewhere; redirects are never followed.
-    #[error("{url} redirects ({status}) to {target}; redirects are not followed, configure the final address")]
+    #[error(
+        "{url} redirects ({status}) to {target}; redirects are not followed, configure the final address"
+    )]
     Redirected {
         /// The address.
         url: String,

@@ -28,7 +28,8 @@ impl Response {
     pub fn is_json(&self) -> bool {
         self.header("content-type").is_some_and(|value| {
             let essence = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-            essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+            essence == "application/json"
+                || (essence.starts_with("application/") && essence.ends_with("+json"))
         })
     }
 

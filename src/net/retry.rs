@@ -79,7 +79,9 @@ impl Outcome {
     /// The outcome of a request that gave no response.
     pub fn of(error: &NetError) -> Self {
         match error {
-            NetError::Unreachable { .. } | NetError::TimedOut { .. } | NetError::Truncated { .. } => Self::Transport,
+            NetError::Unreachable { .. } | NetError::TimedOut { .. } | NetError::Truncated { .. } => {
+                Self::Transport
+            }
             NetError::Refused { .. }
             | NetError::TooLarge { .. }
             | NetError::Redirected { .. }
@@ -140,7 +142,12 @@ mod tests {
 
     #[test]
     fn waits_double_with_jitter_and_heed_the_server() {
-        let wait = |attempt, retry_after, seed| match POLICY.decide(attempt, Outcome::Transport, retry_after, seed) {
+        let wait = |attempt, retry_after, seed| match POLICY.decide(
+            attempt,
+            Outcome::Transport,
+            retry_after,
+            seed,
+        ) {
             Decision::RetryAfter(wait) => wait.as_secs_f64(),
             Decision::Stop => panic!("stopped"),
         };

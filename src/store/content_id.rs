@@ -13,10 +13,14 @@ use super::hash::Hash256;
 ///
 /// No time, evidence, part or index enters it: two mirrors that hold the same data agree on it. Skipped relations
 /// don't enter it either.
-pub fn content_id(manifests: &[ManifestEntry], relations: &[RelationEntry]) -> Result<Hash256, serde_json::Error> {
+pub fn content_id(
+    manifests: &[ManifestEntry],
+    relations: &[RelationEntry],
+) -> Result<Hash256, serde_json::Error> {
     let hashes: HashMap<&str, Hash256> =
         manifests.iter().map(|manifest| (manifest.dataset.as_str(), manifest.payload_hash)).collect();
-    let mut captured: Vec<&RelationEntry> = relations.iter().filter(|entry| entry.capture().is_some()).collect();
+    let mut captured: Vec<&RelationEntry> =
+        relations.iter().filter(|entry| entry.capture().is_some()).collect();
     captured.sort_by(|a, b| (&a.dataset, &a.relation).cmp(&(&b.dataset, &b.relation)));
     let mut list = Vec::with_capacity(captured.len());
     for entry in captured {

@@ -319,10 +319,8 @@ mod tests {
     #[test]
     fn worked_example() {
         let decimal = Decimal128Array::from(vec![Some(1230), None]).with_precision_and_scale(18, 2).unwrap();
-        let rows = batch(vec![
-            ("id", Arc::new(StringArray::from(vec!["03", "10"]))),
-            ("amount", Arc::new(decimal)),
-        ]);
+        let rows =
+            batch(vec![("id", Arc::new(StringArray::from(vec!["03", "10"]))), ("amount", Arc::new(decimal))]);
         let bytes: Vec<u8> = [
             b"benthic-mirror/rows/1\n".as_slice(),
             &[0, 0, 0, 0, 0, 0, 0, 2],
@@ -341,7 +339,10 @@ mod tests {
         ]
         .concat();
         assert_eq!(digest(&[rows]), Hash256::of(&bytes));
-        assert_eq!(Hash256::of(&bytes).to_string(), "597a2b22f326c039f6a3e7dcc8508d2accfc0fb4d74dbc8d9a2242cd64a9a2c7");
+        assert_eq!(
+            Hash256::of(&bytes).to_string(),
+            "597a2b22f326c039f6a3e7dcc8508d2accfc0fb4d74dbc8d9a2242cd64a9a2c7"
+        );
     }
 
     #[test]

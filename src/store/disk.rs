@@ -35,7 +35,9 @@ pub(super) fn sync_dir(path: &Path) -> Result<(), StoreError> {
     match sync() {
         Ok(()) => Ok(()),
         // Some file systems can't sync a directory; the rename is still atomic there.
-        Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => Ok(()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {
+            Ok(())
+        }
         Err(error) => Err(StoreError::writing("sync the directory", path, 0, error)),
     }
 }

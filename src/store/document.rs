@@ -246,9 +246,10 @@ impl Capture {
 
 /// The Parquet schema of stored columns: the columns, then one covering struct per geometry column.
 pub fn file_schema(columns: &[StoredColumn]) -> SchemaRef {
-    let coverings = columns.iter().filter_map(|column| column.geometry.as_ref()).map(|geometry| {
-        Field::new(&geometry.covering, DataType::Struct(covering_fields()), true)
-    });
+    let coverings = columns
+        .iter()
+        .filter_map(|column| column.geometry.as_ref())
+        .map(|geometry| Field::new(&geometry.covering, DataType::Struct(covering_fields()), true));
     Arc::new(Schema::new(columns.iter().map(StoredColumn::field).chain(coverings).collect::<Vec<_>>()))
 }
 
@@ -301,16 +302,11 @@ mod rfc3339 {
     use chrono::{DateTime, SecondsFormat, Utc};
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(
-        moment: &DateTime<Utc>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(moment: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&moment.to_rfc3339_opts(SecondsFormat::Micros, true))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<DateTime<Utc>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DateTime<Utc>, D::Error> {
         let text = String::deserialize(deserializer)?;
         DateTime::parse_from_rfc3339(&text)
             .map(|moment| moment.with_timezone(&Utc))

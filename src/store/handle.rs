@@ -11,6 +11,7 @@ use super::error::StoreError;
 use super::hash::{Hash256, SnapshotId};
 use super::layout::Layout;
 use super::objects::{self, HashedObjects, ObjectCheck};
+use super::snapshot::{Snapshot, Trust};
 use super::writer::StoreWriter;
 
 /// The `format` member of `store.json`; the number is the major version.
@@ -49,7 +50,9 @@ impl Store {
         let layout = Layout::new(path);
         let format_path = layout.format();
         let bytes = disk::read_capped(&format_path, 64 * 1024).map_err(|error| match error {
-            StoreError::NotFound { .. } => StoreError::NotFound { what: "store".to_owned(), path: path.to_owned() },
+            StoreError::NotFound { .. } => {
+                StoreError::NotFound { what: "store".to_owned(), path: path.to_owned() }
+            }
             other => other,
         })?;
         let file: FormatFile = serde_json::from_slice(&bytes).map_err(|error| {
@@ -66,20 +69,16 @@ impl Store {
         if disk::size(&layout.format())?.is_none() {
             disk::create_dirs(path)?;
             const OURS: [&str; 6] = ["objects", "snapshots", "refs", "ledger", "work", "lock"];
-            if let Some(stranger) = disk::list(path)?.into_iter().find(|name| !OURS.contains(&name.as_str())) {
+            if let Some(stranger) = disk::list(path)?.into_iter().find(|name| !OURS.contains(&name.as_str()))
+            {
                 return Err(StoreError::corrupt(
                     path,
                     "a store or an empty directory",
                     format!("no store.json, but {stranger:?}; choose another directory"),
                 ));
             }
-            let directories = [
-                layout.objects(),
-                layout.snapshots(),
-                layout.pins(),
-                layout.ledger_dir(),
-                layout.work(),
-            ];
+            let directories =
+                [layout.objects(), layout.snapshots(), layout.pins(), layout.ledger_dir(), layout.work()];
             for directory in directories {
                 disk::create_dirs(&directory)?;
             }
@@ -140,6 +139,17 @@ impl Store {
             .map_err(|_| StoreError::corrupt(&path, "one line: a snapshot id", format!("{:.80?}", text)))
     }
 
+    /// Loads the snapshot `current` names, if there is one.
+    pub fn current(&self, trust: &Trust) -> Result<Option<Snapshot>, StoreError> {
+        self.current_id()?.map(|id| self.snapshot(&id, trust)).transpose()
+    }
+
+    /// Loads and verifies a snapshot: its signature by a trusted mirror key, its documents by trusted publisher keys,
+    /// presence and size of every object.
+    pub fn snapshot(&self, id: &SnapshotId, trust: &Trust) -> Result<Snapshot, StoreError> {
+        Snapshot::load(self, id, trust)
+    }
+
     /// Every snapshot in the store, by id.
     pub fn snapshot_ids(&self) -> Result<Vec<SnapshotId>, StoreError> {
         let directory = self.layout.snapshots();
@@ -147,14 +157,21 @@ impl Store {
             .into_iter()
             .map(|name| {
                 let id = name.strip_suffix(".json").and_then(|id| id.parse().ok());
-                id.ok_or_else(|| StoreError::corrupt(&directory, "only snapshot documents", format!("{name:?}")))
+                id.ok_or_else(|| {
+                    StoreError::corrupt(&directory, "only snapshot documents", format!("{name:?}"))
+                })
             })
             .collect()
     }
 }
 
 /// Refuses formats of a newer major version as such, and anything else that isn't ours as corrupt.
-pub(super) fn check_format(path: &Path, found: &str, family: &str, supported: &str) -> Result<(), StoreError> {
+pub(super) fn check_format(
+    path: &Path,
+    found: &str,
+    family: &str,
+    supported: &str,
+) -> Result<(), StoreError> {
     if found == supported {
         return Ok(());
     }

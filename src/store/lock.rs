@@ -17,14 +17,12 @@ impl WriterLock {
     /// Takes the lock of the store at `root`, or says who can't have it.
     pub(super) fn acquire(root: &Path) -> Result<Self, StoreError> {
         let path = root.join("lock");
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|error| match error.kind() {
-                std::io::ErrorKind::PermissionDenied => StoreError::ReadOnly { path: root.to_owned() },
-                _ => StoreError::writing("open the lock", &path, 0, error),
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(|error| {
+                match error.kind() {
+                    std::io::ErrorKind::PermissionDenied => StoreError::ReadOnly { path: root.to_owned() },
+                    _ => StoreError::writing("open the lock", &path, 0, error),
+                }
             })?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
@@ -48,9 +46,10 @@ impl SnapshotLease {
         match file.try_lock_shared() {
             Ok(()) => Ok(Self { _file: Some(file) }),
             // Clean-up holds it exclusively: the snapshot is about to go.
-            Err(TryLockError::WouldBlock) => {
-                Err(StoreError::NotFound { what: "snapshot (being removed)".to_owned(), path: document.to_owned() })
-            }
+            Err(TryLockError::WouldBlock) => Err(StoreError::NotFound {
+                what: "snapshot (being removed)".to_owned(),
+                path: document.to_owned(),
+            }),
             Err(TryLockError::Error(_)) => Ok(Self { _file: None }),
         }
     }

@@ -45,7 +45,8 @@ impl MirrorKey {
         let mut file = options.open(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => StoreError::KeyFile {
                 path: path.to_owned(),
-                problem: "there is a file already; a key is never overwritten, choose another path".to_owned(),
+                problem: "there is a file already; a key is never overwritten, choose another path"
+                    .to_owned(),
             },
             _ => StoreError::writing("create", path, 0, error),
         })?;
@@ -70,7 +71,8 @@ impl MirrorKey {
             }
         }
         let bytes = disk::read_capped(path, 4096)?;
-        let malformed = || problem(format!("it doesn't hold `{PREFIX} <Base64 of 32 bytes>`; make one with keygen"));
+        let malformed =
+            || problem(format!("it doesn't hold `{PREFIX} <Base64 of 32 bytes>`; make one with keygen"));
         let text = std::str::from_utf8(&bytes).map_err(|_| malformed())?;
         let encoded = text.trim_end().strip_prefix(PREFIX).and_then(|rest| rest.strip_prefix(' '));
         let seed = STANDARD.decode(encoded.ok_or_else(malformed)?).map_err(|_| malformed())?;

@@ -28,9 +28,13 @@ pub mod files;
 mod handle;
 mod hash;
 mod layout;
+mod ledger;
 mod lock;
 mod mirror_key;
 mod objects;
+mod publish;
+mod signing;
+mod snapshot;
 mod stored_type;
 mod work;
 mod writer;
@@ -38,15 +42,18 @@ mod writer;
 pub use content_id::content_id;
 pub use digest::{RowDigest, UnsupportedType};
 pub use document::{
-    Capture, CapturedAt, CollectionEntry, Evidence, IndexEntry, ManifestEntry, ObjectRef, Part, RelationEntry,
-    RelationState, SNAPSHOT_FORMAT, Scope, SnapshotDocument, StoredColumn, StoredGeometry, covering_fields,
-    file_schema,
+    Capture, CapturedAt, CollectionEntry, Evidence, IndexEntry, ManifestEntry, ObjectRef, Part,
+    RelationEntry, RelationState, SNAPSHOT_FORMAT, Scope, SnapshotDocument, StoredColumn, StoredGeometry,
+    covering_fields, file_schema,
 };
 pub use error::StoreError;
 pub use handle::{Access, STORE_FORMAT, Store};
 pub use hash::{Hash256, InvalidHash, SnapshotId};
+pub use ledger::LedgerLine;
 pub use mirror_key::MirrorKey;
 pub use objects::{HASH_BEFORE_USE_MAX_BYTES, ObjectCheck, ObjectWriter};
+pub use publish::CurrentOrder;
+pub use snapshot::{Snapshot, Trust};
 pub use stored_type::{DECIMAL_CLASSES, StoredType, UnknownStoredType};
 pub use work::StagingArea;
 pub use writer::StoreWriter;

@@ -50,7 +50,11 @@ pub(super) fn check_presence(layout: &Layout, object: &ObjectRef) -> Result<(), 
         Some(bytes) => {
             Err(StoreError::corrupt(&path, format!("{} bytes", object.bytes), format!("{bytes} bytes")))
         }
-        None => Err(StoreError::corrupt(&path, format!("{} bytes", object.bytes), "nothing: the object is missing")),
+        None => Err(StoreError::corrupt(
+            &path,
+            format!("{} bytes", object.bytes),
+            "nothing: the object is missing",
+        )),
     }
 }
 
@@ -70,7 +74,11 @@ pub(super) fn check_before_use(
     let path = layout.object(&object.sha256);
     let actual = hash_file(&path)?;
     if actual != object.sha256 {
-        return Err(StoreError::corrupt(&path, format!("SHA-256 {}", object.sha256), format!("SHA-256 {actual}")));
+        return Err(StoreError::corrupt(
+            &path,
+            format!("SHA-256 {}", object.sha256),
+            format!("SHA-256 {actual}"),
+        ));
     }
     hashed.insert(object.sha256);
     Ok(ObjectCheck::Hashed)
@@ -143,10 +151,8 @@ impl ObjectWriter {
 
     /// Makes the object durable and gives it its name. An object that is there already is kept, not written again.
     pub fn finish(mut self) -> Result<ObjectRef, StoreError> {
-        let object = ObjectRef {
-            sha256: Hash256::finish(std::mem::take(&mut self.hasher)),
-            bytes: self.bytes,
-        };
+        let object =
+            ObjectRef { sha256: Hash256::finish(std::mem::take(&mut self.hasher)), bytes: self.bytes };
         let Some(file) = self.file.take() else {
             return Err(StoreError::corrupt(&self.temporary, "an open object", "a finished one"));
         };

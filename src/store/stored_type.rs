@@ -77,9 +77,7 @@ impl StoredType {
             Self::Binary => DataType::Binary,
             Self::Decimal128 { precision, scale } => DataType::Decimal128(*precision, *scale),
             Self::Decimal256 { scale } => DataType::Decimal256(76, *scale),
-            Self::List(element) => {
-                DataType::List(Arc::new(Field::new_list_field(element.data_type(), true)))
-            }
+            Self::List(element) => DataType::List(Arc::new(Field::new_list_field(element.data_type(), true))),
         }
     }
 }
@@ -194,7 +192,8 @@ mod tests {
         for text in types {
             assert_eq!(text.parse::<StoredType>().unwrap().to_string(), text);
         }
-        for bad in ["", "decimal128(19,2)", "decimal128(18,19)", "decimal128(18,-1)", "list<utf8", "varchar"] {
+        for bad in ["", "decimal128(19,2)", "decimal128(18,19)", "decimal128(18,-1)", "list<utf8", "varchar"]
+        {
             assert!(bad.parse::<StoredType>().is_err(), "{bad}");
         }
     }
