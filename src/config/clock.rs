@@ -1,30 +1,27 @@
-//! Time as a value that is passed in.
+//! Time as a value that is passed in, so tests and reproducible runs need no tricks.
 
 use chrono::{DateTime, Utc};
 
-/// Where the current time comes from.
+/// Where the present moment comes from.
 pub trait Clock: Send + Sync {
-    /// Now, in UTC.
+    /// The present moment.
     fn now(&self) -> DateTime<Utc>;
 }
 
-/// The host's clock.
+/// The machine's clock. Made once at the edge (`cli/`, `mcp/`) and handed down.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[allow(clippy::disallowed_methods)] // the one place that reads the host's clock
+    #[allow(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
     fn now(&self) -> DateTime<Utc> {
         Utc::now()
     }
 }
 
-/// A clock that stands still, for reproducible runs and tests.
+/// A clock that always shows the same moment.
 #[derive(Debug, Clone, Copy)]
-pub struct FixedClock(
-    /// The time it always gives.
-    pub DateTime<Utc>,
-);
+pub struct FixedClock(pub DateTime<Utc>);
 
 impl Clock for FixedClock {
     fn now(&self) -> DateTime<Utc> {
