@@ -38,3 +38,10 @@ returns table (ein text, distance float8) language sql stable as $$
   where n.is_current and n.geom_point is not null
     and st_dwithin(st_transform(n.geom_point, 3857), projected(lat, lon), radius)
   order by 2, 1 $$;
+
+-- Distances in projected metres.
+create table places (n int primary key, geom geometry(Point, 3857) not null);
+create function places_within(x float8, y float8, radius float8)
+returns table (n int, distance float8) language sql stable as $$
+  select p.n, st_distance(p.geom, st_setsrid(st_point(x, y), 3857)) from places p
+  where st_dwithin(p.geom, st_setsrid(st_point(x, y), 3857), radius) $$;
