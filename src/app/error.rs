@@ -1,6 +1,6 @@
 //! Why a use case has no result, by the decision the caller can take.
 
-use crate::engine::{Refusal, RunError};
+use crate::engine::{Refusal, RefusalCode, RunError};
 use crate::store::StoreError;
 
 /// A use case's failure. Refusals are values that reach the caller; the others are for whoever runs the mirror.
@@ -73,6 +73,23 @@ impl From<StoreError> for AppError {
 }
 
 impl AppError {
+    /// The failure as a refusal, for callers that only know those.
+    pub fn into_refusal(self) -> Refusal {
+        let message = format!("{self}.");
+        match self {
+            Self::Refused(refusal) => *refusal,
+            Self::NotFound { .. } => Refusal::new(RefusalCode::NotMirrored, message)
+                .next("ask the operator to run `benthic-mirror sync`"),
+            Self::Untrusted { .. } => Refusal::new(RefusalCode::UntrustedCatalog, message)
+                .next("ask the operator to run `benthic-mirror status`"),
+            Self::Corrupt { .. } => Refusal::new(RefusalCode::CorruptStore, message)
+                .next("ask the operator to run `benthic-mirror status`, then `benthic-mirror sync`"),
+            Self::Busy { .. } => Refusal::new(RefusalCode::Busy, message).next("send the same request again"),
+            Self::Internal { .. } => Refusal::new(RefusalCode::Internal, message)
+                .next("report it to the operator; nothing was answered"),
+        }
+    }
+
     /// The exit code of a command that ends with this failure.
     pub fn exit_code(&self) -> u8 {
         match self {

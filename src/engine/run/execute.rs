@@ -47,7 +47,7 @@ impl From<DataFusionError> for RunError {
             | DataFusionError::IoError(_) => {
                 Refusal::new(RefusalCode::CorruptStore, format!("a stored file can't be read: {error}."))
                     .fact("detail", error.to_string())
-                    .next("run `benthic-mirror store check`, then `benthic-mirror sync`")
+                    .next("run `benthic-mirror status` to see what is damaged, then `benthic-mirror sync`")
                     .into()
             }
             _ => Self::Failed(Box::new(error)),
@@ -58,7 +58,7 @@ impl From<DataFusionError> for RunError {
 impl From<UnreadableValue> for RunError {
     fn from(error: UnreadableValue) -> Self {
         Refusal::new(RefusalCode::CorruptStore, format!("{error}."))
-            .next("run `benthic-mirror store check`, then `benthic-mirror sync`")
+            .next("run `benthic-mirror status` to see what is damaged, then `benthic-mirror sync`")
             .into()
     }
 }
