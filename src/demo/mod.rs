@@ -14,7 +14,7 @@ mod rows;
 mod value;
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use catalogue::DEMO_KEY_SEED;
 pub use relation::{DemoColumn, DemoData, DemoRelation, DemoRow};
@@ -68,10 +68,16 @@ pub fn catalogue_files() -> Result<BTreeMap<String, Vec<u8>>, DemoError> {
     catalogue::documents(data())
 }
 
+static DATA: OnceLock<Arc<DemoData>> = OnceLock::new();
+
 /// The demo's relations and rows, generated on first use.
 pub fn data() -> &'static DemoData {
-    static DATA: OnceLock<DemoData> = OnceLock::new();
-    DATA.get_or_init(|| rows::generate(SEED))
+    DATA.get_or_init(|| Arc::new(rows::generate(SEED)))
+}
+
+/// The same, to be served or altered without generating it again.
+pub fn shared_data() -> Arc<DemoData> {
+    DATA.get_or_init(|| Arc::new(rows::generate(SEED))).clone()
 }
 
 /// A relation of [`data`] by its qualified source, e.g. `usaspending.all_entities`.

@@ -231,11 +231,6 @@ pub(super) const CITIES: &[City] = &[
     city("Casper", "WY", "826", 42.8666, -106.3131),
 ];
 
-/// The state with that postal code.
-pub(super) fn state_of(code: &str) -> Option<&'static State> {
-    STATES.iter().find(|state| state.code == code)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,7 +238,7 @@ mod tests {
     #[test]
     fn every_city_lies_in_its_state_and_every_state_has_one() {
         for city in CITIES {
-            let state = state_of(city.state).unwrap();
+            let state = STATES.iter().find(|state| state.code == city.state).unwrap();
             let inside = state.boxes.iter().any(|(west, south, east, north)| {
                 (*west..=*east).contains(&city.longitude) && (*south..=*north).contains(&city.latitude)
             });

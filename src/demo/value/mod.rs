@@ -13,8 +13,8 @@ mod number;
 pub use decimal::Decimal;
 pub use json::{geometry_json, json_string, row_json, value_json};
 
-pub(crate) use compare::{compare_values, values_equal};
-pub(crate) use input::{InputError, parse_input, type_name};
+pub(crate) use compare::compare_values;
+pub(crate) use input::{parse_input, type_name};
 
 use geo::Geometry;
 use uuid::Uuid;
