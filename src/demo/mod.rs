@@ -7,6 +7,7 @@
 mod catalogue;
 mod names;
 pub mod origin;
+pub mod questions;
 mod places;
 mod random;
 mod relation;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Number, Value, json};
 
 use super::relation::{DemoData, DemoRow};
-use super::value::{Decimal, DemoValue, value_json};
+use super::value::Decimal;
 
 /// A question and how to ask it.
 #[derive(Debug, Clone)]
