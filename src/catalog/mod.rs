@@ -7,6 +7,7 @@ mod build;
 mod column_type;
 mod joins;
 mod model;
+mod stored_type;
 
 pub use build::CatalogError;
 pub use column_type::ColumnType;
@@ -15,3 +16,4 @@ pub use model::{
     Catalog, Column, Dataset, JoinEnd, JoinPath, JoinType, PostgrestEndpoint, Relation, Reliability,
     SignedFile,
 };
+pub use stored_type::{DECIMAL_CLASSES, StoredColumn, StoredGeometry, StoredType, UnknownStoredType};
