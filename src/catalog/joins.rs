@@ -45,42 +45,11 @@ impl Catalog {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{JoinType, Reliability};
-    use super::*;
-
-    fn end(relation: &str, column: &str) -> JoinEnd {
-        JoinEnd {
-            dataset: "d".to_owned(),
-            relation: relation.to_owned(),
-            column: column.to_owned(),
-            srid: None,
-        }
-    }
-
-    fn catalog(paths: &[(JoinEnd, JoinEnd)]) -> Catalog {
-        let joins = paths
-            .iter()
-            .map(|(from, to)| JoinPath {
-                from: from.clone(),
-                to: to.clone(),
-                join_type: JoinType::Identifier,
-                reliability: Reliability::Reliable,
-                notes: None,
-            })
-            .collect();
-        Catalog {
-            collection: "c".to_owned(),
-            collection_hash: String::new(),
-            created_at: None,
-            datasets: Vec::new(),
-            joins,
-            warnings: Vec::new(),
-        }
-    }
+    use super::super::testing::catalog;
 
     #[test]
     fn paths_are_oriented_from_the_asking_side() {
-        let catalog = catalog(&[(end("a", "x"), end("b", "y")), (end("c", "z"), end("a", "w"))]);
+        let catalog = catalog(Vec::new(), &[[("d.a", "x"), ("d.b", "y")], [("d.c", "z"), ("d.a", "w")]]);
         let between = catalog.joins_between("d.b", "d.a");
         assert_eq!(between.len(), 1);
         assert_eq!((between[0].left.column.as_str(), between[0].right.column.as_str()), ("y", "x"));
@@ -92,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_path_to_the_same_relation_runs_both_ways() {
-        let catalog = catalog(&[(end("a", "parent"), end("a", "id"))]);
+        let catalog = catalog(Vec::new(), &[[("d.a", "parent"), ("d.a", "id")]]);
         let columns: Vec<&str> =
             catalog.joins_between("d.a", "d.a").iter().map(|join| join.left.column.as_str()).collect();
         assert_eq!(columns, ["parent", "id"]);

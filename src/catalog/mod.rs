@@ -7,7 +7,12 @@ mod build;
 mod column_type;
 mod joins;
 mod model;
+mod nearest;
+pub mod ranking;
 mod stored_type;
+#[cfg(test)]
+mod testing;
+mod words;
 
 pub use build::CatalogError;
 pub use column_type::ColumnType;
@@ -16,4 +21,5 @@ pub use model::{
     Catalog, Column, Dataset, JoinEnd, JoinPath, JoinType, PostgrestEndpoint, Relation, Reliability,
     SignedFile,
 };
+pub use nearest::column_candidates;
 pub use stored_type::{DECIMAL_CLASSES, StoredColumn, StoredGeometry, StoredType, UnknownStoredType};

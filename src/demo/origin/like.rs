@@ -1,0 +1,116 @@
+//! SQL's `LIKE`: `%` for any run, `_` for one character, `\` before a literal one.
+
+use super::answer::ApiError;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Any,
+    One,
+    Literal(char),
+}
+
+/// A pattern ready to be matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    pieces: Vec<Piece>,
+    ignore_case: bool,
+}
+
+impl Pattern {
+    pub(super) fn new(text: &str, ignore_case: bool) -> Result<Self, ApiError> {
+        let mut pieces = Vec::new();
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            pieces.push(match character {
+                '%' => Piece::Any,
+                '_' => Piece::One,
+                '\\' => match characters.next() {
+                    Some(literal) => Piece::Literal(fold(literal, ignore_case)),
+                    None => {
+                        return Err(ApiError::new(
+                            400,
+                            "22025",
+                            "LIKE pattern must not end with escape character",
+                        ));
+                    }
+                },
+                literal => Piece::Literal(fold(literal, ignore_case)),
+            });
+        }
+        Ok(Self { pieces, ignore_case })
+    }
+
+    pub(super) fn matches(&self, text: &str) -> bool {
+        let text: Vec<char> = text.chars().map(|character| fold(character, self.ignore_case)).collect();
+        let (mut piece, mut at) = (0, 0);
+        // Where to resume if the last `%` has to take one character more.
+        let mut resume: Option<(usize, usize)> = None;
+        loop {
+            match self.pieces.get(piece) {
+                Some(Piece::Any) => {
+                    resume = Some((piece + 1, at));
+                    piece += 1;
+                    continue;
+                }
+                None if at == text.len() => return true,
+                Some(Piece::One) if at < text.len() => {
+                    piece += 1;
+                    at += 1;
+                    continue;
+                }
+                Some(Piece::Literal(literal)) if text.get(at) == Some(literal) => {
+                    piece += 1;
+                    at += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            match resume {
+                Some((after, from)) if from < text.len() => {
+                    resume = Some((after, from + 1));
+                    piece = after;
+                    at = from + 1;
+                }
+                _ => return false,
+            }
+        }
+    }
+}
+
+/// `C.UTF-8` folds one character to one character.
+fn fold(character: char, ignore_case: bool) -> char {
+    if !ignore_case {
+        return character;
+    }
+    let mut lowered = character.to_lowercase();
+    match (lowered.next(), lowered.next()) {
+        (Some(lower), None) => lower,
+        _ => character,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, text, expected) in [
+            ("%an%", "banana", true),
+            ("a_b", "axb", true),
+            ("a\\_b", "axb", false),
+            ("a\\_b", "a_b", true),
+            ("%", "", true),
+            ("_", "", false),
+            ("a%b%c", "a-b-b-c", true),
+            ("a%b", "abx", false),
+            ("", "", true),
+            ("A", "A ", false),
+            ("ÄP%", "äpfel", false),
+        ] {
+            assert_eq!(Pattern::new(pattern, false).unwrap().matches(text), expected, "{pattern} {text}");
+        }
+        assert!(Pattern::new("ÄP%", true).unwrap().matches("äpfel"));
+        assert_eq!(Pattern::new("a\\", false).unwrap_err().code, "22025");
+    }
+}
