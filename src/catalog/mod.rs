@@ -10,6 +10,7 @@ mod joins;
 mod model;
 mod nearest;
 pub mod ranking;
+mod stored_type;
 #[cfg(test)]
 mod testing;
 mod words;
@@ -22,3 +23,4 @@ pub use model::{
     SignedFile,
 };
 pub use nearest::column_candidates;
+pub use stored_type::{DECIMAL_CLASSES, StoredColumn, StoredGeometry, StoredType, UnknownStoredType};

@@ -10,7 +10,7 @@ use super::error::CliError;
 pub(super) fn run(context: &Context, arguments: ConfigArguments) -> Result<(), CliError> {
     let ConfigCommand::Show = arguments.command;
     let mut table = Table::new();
-    table.load_preset(NOTHING).set_header(["setting", "value", "source", "variable"]);
+    table.load_style(NOTHING).set_header(["setting", "value", "source", "variable"]);
     for setting in &context.config.resolved {
         table.add_row([setting.key, setting.value.as_str(), setting.source.as_str(), setting.variable]);
     }

@@ -41,7 +41,7 @@ pub(super) fn rows_table(answer: &Value) -> Table {
             .unwrap_or_default(),
     };
     let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(&columns);
     for row in rows {
         table.add_row(columns.iter().map(|column| cell(row.get(column).unwrap_or(&Value::Null))));

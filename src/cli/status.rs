@@ -13,7 +13,7 @@ pub(super) fn run(context: &Context) -> Result<(), CliError> {
     println!("store     {}", context.config.store.display());
     println!("snapshot  {id} (signatures and objects' sizes verified)");
     let mut table = Table::new();
-    table.load_preset(NOTHING).set_header(["relation", "rows", "size", "evidence", "captured"]);
+    table.load_style(NOTHING).set_header(["relation", "rows", "size", "evidence", "captured"]);
     for relation in mirror.status()? {
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         table.add_row([

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::document::{ManifestEntry, RelationEntry, StoredColumn};
+use super::document::{ManifestEntry, RelationEntry};
 use super::hash::Hash256;
+use crate::catalog::StoredColumn;
 
 /// SHA-256 over the RFC 8785 form of the list of (manifest hash, dataset, relation, scope, columns, row digest), one
 /// entry per captured relation, ordered by dataset, then relation, by code point.

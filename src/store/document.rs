@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::hash::Hash256;
-use super::stored_type::StoredType;
+use crate::catalog::StoredColumn;
 
 /// The `format` member of every document this version writes; the number is the major version.
 pub const SNAPSHOT_FORMAT: &str = "benthic-mirror/snapshot/1";
@@ -192,43 +192,10 @@ pub struct IndexEntry {
     pub bytes: u64,
 }
 
-/// One column as stored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredColumn {
-    /// Column name as signed.
-    pub name: String,
-    /// Type at rest.
-    #[serde(rename = "type")]
-    pub stored_type: StoredType,
-    /// A numeric column kept as text, because it holds NaN, an infinity or more digits than any decimal: equality of
-    /// the text is all that can be answered exactly.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub inexact: bool,
-    /// Set for geometry columns, whose `type` is `binary` (WKB).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub geometry: Option<StoredGeometry>,
-}
-
-/// What a geometry column needs besides its bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredGeometry {
-    /// Spatial reference of every value; `None` when neither the manifest nor any value names one.
-    pub srid: Option<i32>,
-    /// Name of the covering struct column (`xmin`, `ymin`, `xmax`, `ymax`, all Float64) in the Parquet files.
-    pub covering: String,
-}
-
 impl Part {
     /// The object the part is.
     pub fn object(&self) -> ObjectRef {
         ObjectRef { sha256: self.sha256, bytes: self.bytes }
-    }
-}
-
-impl StoredColumn {
-    /// The column as an Arrow field. Every stored column is nullable: a manifest's promise isn't a fact about the data.
-    pub fn field(&self) -> Field {
-        Field::new(&self.name, self.stored_type.data_type(), true)
     }
 }
 

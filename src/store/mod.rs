@@ -35,16 +35,16 @@ mod objects;
 mod publish;
 mod signing;
 mod snapshot;
-mod stored_type;
 mod work;
 mod writer;
+
+pub use crate::catalog::{StoredColumn, StoredGeometry, StoredType};
 
 pub use content_id::content_id;
 pub use digest::{RowDigest, UnsupportedType};
 pub use document::{
     Capture, CapturedAt, CollectionEntry, Evidence, IndexEntry, ManifestEntry, ObjectRef, Part,
-    RelationEntry, RelationState, SNAPSHOT_FORMAT, Scope, SnapshotDocument, StoredColumn, StoredGeometry,
-    covering_fields, file_schema,
+    RelationEntry, RelationState, SNAPSHOT_FORMAT, Scope, SnapshotDocument, covering_fields, file_schema,
 };
 pub use error::StoreError;
 pub use handle::{Access, STORE_FORMAT, Store};
@@ -54,6 +54,5 @@ pub use mirror_key::MirrorKey;
 pub use objects::{HASH_BEFORE_USE_MAX_BYTES, ObjectCheck, ObjectWriter};
 pub use publish::CurrentOrder;
 pub use snapshot::{Snapshot, Trust};
-pub use stored_type::{DECIMAL_CLASSES, StoredType, UnknownStoredType};
 pub use work::StagingArea;
 pub use writer::StoreWriter;

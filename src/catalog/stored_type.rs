@@ -1,4 +1,7 @@
 //! How a column is stored, in words that outlive any one version of Arrow.
+//!
+//! The declared type ([`super::ColumnType`]) says what a column means; the stored type says how its values are kept,
+//! which for some columns only the values decide.
 
 use std::fmt;
 use std::str::FromStr;
@@ -79,6 +82,39 @@ impl StoredType {
             Self::Decimal256 { scale } => DataType::Decimal256(76, *scale),
             Self::List(element) => DataType::List(Arc::new(Field::new_list_field(element.data_type(), true))),
         }
+    }
+}
+
+/// One column as stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredColumn {
+    /// Column name as signed.
+    pub name: String,
+    /// Type at rest.
+    #[serde(rename = "type")]
+    pub stored_type: StoredType,
+    /// A numeric column kept as text, because it holds NaN, an infinity or more digits than any decimal: equality of
+    /// the text is all that can be answered exactly.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inexact: bool,
+    /// Set for geometry columns, whose `type` is `binary` (WKB).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub geometry: Option<StoredGeometry>,
+}
+
+/// What a geometry column needs besides its bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredGeometry {
+    /// Spatial reference of every value; `None` when neither the manifest nor any value names one.
+    pub srid: Option<i32>,
+    /// Name of the covering struct column (`xmin`, `ymin`, `xmax`, `ymax`, all Float64) in the Parquet files.
+    pub covering: String,
+}
+
+impl StoredColumn {
+    /// The column as an Arrow field. Every stored column is nullable: a manifest's promise isn't a fact about the data.
+    pub fn field(&self) -> Field {
+        Field::new(&self.name, self.stored_type.data_type(), true)
     }
 }
 
