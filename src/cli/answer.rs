@@ -26,11 +26,15 @@ pub(super) fn discover(context: &Context, command: DiscoverCommand) -> Result<()
 }
 
 fn print_relations(answer: &Value) {
-    let list = |value: &Value, name: &str| value.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list =
+        |value: &Value, name: &str| value.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
     for relation in list(answer, "relations") {
         let rows = relation.pointer("/mirrored/rows").and_then(Value::as_u64);
-        let rows = rows.map_or_else(|| "not mirrored".to_owned(), |rows| format!("{} rows", super::output::grouped(rows)));
+        let rows = rows.map_or_else(
+            || "not mirrored".to_owned(),
+            |rows| format!("{} rows", super::output::grouped(rows)),
+        );
         println!("{}  {}", console::style(text(&relation, "source")).bold(), console::style(rows).dim());
         let description = text(&relation, "description");
         if !description.is_empty() {

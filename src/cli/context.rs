@@ -31,7 +31,10 @@ impl Context {
         let environment = environment();
         let home = environment.get("HOME").map(PathBuf::from).unwrap_or_default();
         let directory = |variable: &str, fallback: &str| {
-            environment.get(variable).filter(|value| !value.is_empty()).map_or_else(|| home.join(fallback), PathBuf::from)
+            environment
+                .get(variable)
+                .filter(|value| !value.is_empty())
+                .map_or_else(|| home.join(fallback), PathBuf::from)
         };
         let cache = directory("XDG_CACHE_HOME", ".cache");
         let default_file = directory("XDG_CONFIG_HOME", ".config").join("benthic-mirror").join(CONFIG_FILE);
@@ -62,7 +65,9 @@ impl Context {
         {
             if keys.iter().any(|key| key == demo::PUBLIC_KEY) {
                 return Err(CliError::with_code(
-                    format!("`{name}` lists the demo key, which is published and worthless; only `demo` and `serve --demo` trust it"),
+                    format!(
+                        "`{name}` lists the demo key, which is published and worthless; only `demo` and `serve --demo` trust it"
+                    ),
                     64,
                 ));
             }
@@ -145,8 +150,9 @@ fn read_config(path: &Path) -> Result<String, CliError> {
         }
         error => error.into(),
     })?;
-    String::from_utf8(bytes)
-        .map_err(|_| CliError::with_code(format!("the configuration file {} isn't UTF-8", path.display()), 64))
+    String::from_utf8(bytes).map_err(|_| {
+        CliError::with_code(format!("the configuration file {} isn't UTF-8", path.display()), 64)
+    })
 }
 
 fn keys(name: &str, list: &[String]) -> Result<TrustedKeys, CliError> {

@@ -40,24 +40,27 @@ impl DemoStore {
         keep: Option<&Path>,
         progress: &dyn crate::sync::Progress,
     ) -> Result<Self, CliError> {
-        let temporary = match keep {
-            Some(_) => None,
-            None => Some(
-                tempfile::tempdir()
-                    .map_err(|error| CliError::failed(format!("no temporary directory can be made: {error}")))?,
-            ),
-        };
+        let temporary =
+            match keep {
+                Some(_) => None,
+                None => Some(tempfile::tempdir().map_err(|error| {
+                    CliError::failed(format!("no temporary directory can be made: {error}"))
+                })?),
+            };
         let path = match (keep, &temporary) {
             (Some(path), _) => path.to_owned(),
             (None, Some(directory)) => directory.path().join("store"),
             (None, None) => PathBuf::from("store"),
         };
-        let origin = DemoOrigin::start(OriginOptions::default())
-            .await
-            .map_err(|error| CliError::failed(format!("the demo origin can't listen on loopback: {error}")))?;
+        let origin = DemoOrigin::start(OriginOptions::default()).await.map_err(|error| {
+            CliError::failed(format!("the demo origin can't listen on loopback: {error}"))
+        })?;
         let net = Net::new(NetOptions {
             allowed_hosts: vec![demo::ORIGIN_HOST.to_owned()],
-            connect_overrides: vec![ConnectOverride { origin: demo::ORIGIN.to_owned(), to: origin.address() }],
+            connect_overrides: vec![ConnectOverride {
+                origin: demo::ORIGIN.to_owned(),
+                to: origin.address(),
+            }],
             ..NetOptions::default()
         })
         .map_err(|error| CliError::failed(error.to_string()))?;
@@ -95,7 +98,9 @@ pub(super) async fn run(context: &Context, arguments: DemoArguments) -> Result<(
         return replay(context, path).await;
     }
     println!("{}", style("benthic-mirror demo").bold());
-    println!("An invented catalogue, signed with a published, worthless key, pulled from a loopback origin.\n");
+    println!(
+        "An invented catalogue, signed with a published, worthless key, pulled from a loopback origin.\n"
+    );
     heading("1", "Pull: verify the signed documents, then the relations they grant");
     let store = DemoStore::pull(context, arguments.keep.as_deref(), &Shown::new()).await?;
     print_pull(&store);
@@ -121,11 +126,19 @@ pub(super) async fn run(context: &Context, arguments: DemoArguments) -> Result<(
             if same { "" } else { ", and the second process answered differently" }
         )));
     }
-    println!("{} every answer equals a plain computation over the generated rows", style("All right:").green().bold());
+    println!(
+        "{} every answer equals a plain computation over the generated rows",
+        style("All right:").green().bold()
+    );
     if let Some(path) = &arguments.keep {
-        println!("The store stays in {}; `benthic-mirror demo --replay {0}` shows the answers again.", path.display());
+        println!(
+            "The store stays in {}; `benthic-mirror demo --replay {0}` shows the answers again.",
+            path.display()
+        );
     }
-    println!("Next: `benthic-mirror serve --demo` is an MCP server over stdio; README.md shows the real catalogue.");
+    println!(
+        "Next: `benthic-mirror serve --demo` is an MCP server over stdio; README.md shows the real catalogue."
+    );
     Ok(())
 }
 
@@ -223,7 +236,12 @@ fn indent(text: &str) {
 fn essence(answer: &Value) -> Value {
     match answer.get("error") {
         Some(error) => error.clone(),
-        None => json!([answer.get("columns"), answer.get("rows"), answer.get("row_count"), answer.pointer("/served/content_id")]),
+        None => json!([
+            answer.get("columns"),
+            answer.get("rows"),
+            answer.get("row_count"),
+            answer.pointer("/served/content_id")
+        ]),
     }
 }
 
@@ -243,7 +261,10 @@ async fn second_process(store: &Path) -> Result<(Vec<Value>, String), CliError> 
     let mut isolated = tokio::process::Command::new("unshare");
     isolated.args(["--user", "--map-root-user", "--net"]).arg(&program);
     let mut ordinary = tokio::process::Command::new(&program);
-    let attempts = [(&mut isolated, "the same, in a process without any network"), (&mut ordinary, "the same, in a new process")];
+    let attempts = [
+        (&mut isolated, "the same, in a process without any network"),
+        (&mut ordinary, "the same, in a new process"),
+    ];
     let mut failure = String::new();
     for (command, how) in attempts {
         let output = command.arg("demo").arg("--replay").arg(store).stdin(Stdio::null()).output().await;
@@ -251,9 +272,9 @@ async fn second_process(store: &Path) -> Result<(Vec<Value>, String), CliError> 
             Ok(output) if output.status.success() => {
                 let lines = String::from_utf8_lossy(&output.stdout);
                 let answers = lines.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>();
-                return answers
-                    .map(|answers| (answers, how.to_owned()))
-                    .map_err(|error| CliError::failed(format!("the second process wrote something else than answers: {error}")));
+                return answers.map(|answers| (answers, how.to_owned())).map_err(|error| {
+                    CliError::failed(format!("the second process wrote something else than answers: {error}"))
+                });
             }
             Ok(output) => failure = String::from_utf8_lossy(&output.stderr).trim().to_owned(),
             Err(error) => failure = error.to_string(),

@@ -12,7 +12,9 @@ const MAX_CELL_CHARS: usize = 60;
 /// Prints a tool result.
 pub(super) fn print_answer(answer: &Value, format: Format) {
     match format {
-        Format::Json => println!("{}", serde_json::to_string_pretty(answer).unwrap_or_else(|_| answer.to_string())),
+        Format::Json => {
+            println!("{}", serde_json::to_string_pretty(answer).unwrap_or_else(|_| answer.to_string()))
+        }
         Format::Table => {
             if let Some(explained) = answer.get("explain") {
                 println!("{}", serde_json::to_string_pretty(explained).unwrap_or_default());
@@ -69,7 +71,8 @@ fn shortened(text: &str) -> String {
 pub(super) fn notes(answer: &Value) -> Vec<String> {
     let mut notes = Vec::new();
     let count = answer.get("row_count").and_then(Value::as_u64).unwrap_or(0);
-    let more = if answer.get("truncated").and_then(Value::as_bool) == Some(true) { ", more not shown" } else { "" };
+    let more =
+        if answer.get("truncated").and_then(Value::as_bool) == Some(true) { ", more not shown" } else { "" };
     notes.push(format!("{count} row{}{more}", if count == 1 { "" } else { "s" }));
     let warnings = answer.get("warnings").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     notes.extend(warnings.iter().filter_map(|warning| match warning {
@@ -79,8 +82,11 @@ pub(super) fn notes(answer: &Value) -> Vec<String> {
     if let Some(served) = answer.get("served") {
         let text = |name: &str| served.get(name).and_then(Value::as_str).unwrap_or("");
         let content: String = text("content_id").chars().take(12).collect();
-        let capture = if text("capture").is_empty() { String::new() } else { format!(" ({})", text("capture")) };
-        notes.push(format!("from snapshot content {content}{capture} {}", text("captured_at")).trim_end().to_owned());
+        let capture =
+            if text("capture").is_empty() { String::new() } else { format!(" ({})", text("capture")) };
+        notes.push(
+            format!("from snapshot content {content}{capture} {}", text("captured_at")).trim_end().to_owned(),
+        );
     }
     notes
 }

@@ -25,7 +25,8 @@ impl Shown {
     pub(super) fn new() -> Self {
         let bars = std::io::stderr().is_terminal().then(|| {
             let all = MultiProgress::new();
-            let total = all.add(ProgressBar::new(0).with_style(style("{bar:30} {human_pos}/{human_len} rows  {msg}")));
+            let total = all
+                .add(ProgressBar::new(0).with_style(style("{bar:30} {human_pos}/{human_len} rows  {msg}")));
             Mutex::new(Bars { all, total, running: HashMap::new() })
         });
         Self { bars }
@@ -73,8 +74,12 @@ impl Bars {
                     bar.set_message(format!("{source} (sorting)"));
                 }
             }
-            Event::RelationFinished { source, .. } | Event::RelationSkipped { source, .. } => self.drop_bar(source),
-            Event::RelationRetried { source, reason } => self.note(&format!("{source}: reading again: {reason}")),
+            Event::RelationFinished { source, .. } | Event::RelationSkipped { source, .. } => {
+                self.drop_bar(source)
+            }
+            Event::RelationRetried { source, reason } => {
+                self.note(&format!("{source}: reading again: {reason}"))
+            }
             Event::RelationFailed { source, reason } => {
                 self.drop_bar(source);
                 self.note(&format!("{source}: failed: {reason}"));

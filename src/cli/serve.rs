@@ -24,5 +24,7 @@ pub(super) async fn run(context: &Context, arguments: ServeArguments) -> Result<
 }
 
 async fn serve(mirror: crate::app::Mirror) -> Result<(), CliError> {
-    serve_stdio(MirrorServer::new(Arc::new(mirror))).await.map_err(|error| CliError::failed(error.to_string()))
+    serve_stdio(MirrorServer::new(Arc::new(mirror)))
+        .await
+        .map_err(|error| CliError::failed(error.to_string()))
 }

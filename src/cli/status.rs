@@ -21,7 +21,11 @@ pub(super) fn run(context: &Context) -> Result<(), CliError> {
             right(relation.rows.map_or_else(|| "-".to_owned(), grouped)),
             right(if relation.rows.is_some() { size(relation.bytes) } else { "-".to_owned() }),
             Cell::new(&relation.state),
-            Cell::new(relation.captured_at.map_or_else(String::new, |at| at.format("%Y-%m-%d %H:%M UTC").to_string())),
+            Cell::new(
+                relation
+                    .captured_at
+                    .map_or_else(String::new, |at| at.format("%Y-%m-%d %H:%M UTC").to_string()),
+            ),
         ]);
     }
     println!("{table}");

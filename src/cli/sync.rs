@@ -39,8 +39,9 @@ pub(super) async fn run(context: &Context, arguments: SyncArguments) -> Result<(
         options.relations = Selection::Patterns(arguments.relations);
     }
     if let Some(hash) = &arguments.collection_hash {
-        let hash: PayloadHash =
-            hash.parse().map_err(|error| CliError::with_code(format!("--collection-hash {hash}: {error}"), 64))?;
+        let hash: PayloadHash = hash
+            .parse()
+            .map_err(|error| CliError::with_code(format!("--collection-hash {hash}: {error}"), 64))?;
         options.expected_collection_hash = Some(hash);
     }
     let store = Store::create_or_open(&context.config.store)?;
@@ -52,7 +53,10 @@ pub(super) async fn run(context: &Context, arguments: SyncArguments) -> Result<(
     match report.failures() {
         0 => Ok(()),
         failures => Err(CliError::with_code(
-            format!("{failures} relation{} failed; the others are published", if failures == 1 { "" } else { "s" }),
+            format!(
+                "{failures} relation{} failed; the others are published",
+                if failures == 1 { "" } else { "s" }
+            ),
             PUBLISHED_WITH_FAILURES,
         )),
     }

@@ -22,7 +22,8 @@ const UNVERIFIED: u8 = 5;
 pub(super) async fn run(context: &Context, arguments: VerifyArguments) -> Result<(), CliError> {
     let keys = match arguments.keys.as_slice() {
         [] => context.publisher_keys()?,
-        keys => TrustedKeys::from_base64(keys).map_err(|error| CliError::with_code(format!("--key: {error}"), 64))?,
+        keys => TrustedKeys::from_base64(keys)
+            .map_err(|error| CliError::with_code(format!("--key: {error}"), 64))?,
     };
     let limits = Limits::default();
     let target = arguments.target.as_str();
@@ -56,7 +57,11 @@ async fn fetch(context: &Context, target: &str, limits: &Limits) -> Result<Vec<u
 fn one(name: &str, bytes: &[u8], keys: &TrustedKeys, limits: &Limits) -> Result<(), CliError> {
     let report = examine(name, bytes, keys, limits);
     println!("{report}");
-    if report.is_verified() { Ok(()) } else { Err(CliError::with_code(format!("{name} is not verified"), UNVERIFIED)) }
+    if report.is_verified() {
+        Ok(())
+    } else {
+        Err(CliError::with_code(format!("{name} is not verified"), UNVERIFIED))
+    }
 }
 
 fn directory(path: &Path, keys: &TrustedKeys, limits: &Limits) -> Result<(), CliError> {
@@ -72,6 +77,9 @@ fn directory(path: &Path, keys: &TrustedKeys, limits: &Limits) -> Result<(), Cli
     }
     match report.faults().len() {
         0 => Ok(()),
-        faults => Err(CliError::with_code(format!("{faults} fault{} found", if faults == 1 { "" } else { "s" }), UNVERIFIED)),
+        faults => Err(CliError::with_code(
+            format!("{faults} fault{} found", if faults == 1 { "" } else { "s" }),
+            UNVERIFIED,
+        )),
     }
 }

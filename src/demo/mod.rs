@@ -7,8 +7,8 @@
 mod catalogue;
 mod names;
 pub mod origin;
-pub mod questions;
 mod places;
+pub mod questions;
 mod random;
 mod relation;
 mod rows;

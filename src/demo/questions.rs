@@ -152,7 +152,8 @@ fn count_current(data: &DemoData) -> Option<Question> {
 
 fn largest_obligation(data: &DemoData) -> Option<Question> {
     let relation = data.relation("usaspending.all_entities")?;
-    let amount = |row: &DemoRow<'_>| row.get("total_obligation").as_numeric().and_then(|value| value.units(SCALE));
+    let amount =
+        |row: &DemoRow<'_>| row.get("total_obligation").as_numeric().and_then(|value| value.units(SCALE));
     let best = relation.rows().filter(|row| amount(row).is_some()).max_by_key(|row| amount(row))?;
     Some(question(
         "Which contractor has the largest total obligation? (more digits than a double holds; nulls must not win)",
@@ -273,7 +274,9 @@ fn entities_and_their_members(data: &DemoData) -> Option<Question> {
     let state_entities = |state: &str| -> Vec<DemoRow<'_>> {
         entities
             .rows()
-            .filter(|row| row.text("state") == Some(state) && row.text("congressional_district") == Some("03"))
+            .filter(|row| {
+                row.text("state") == Some(state) && row.text("congressional_district") == Some("03")
+            })
             .collect()
     };
     // The first state by code with both, and few enough rows to read.
@@ -302,7 +305,9 @@ fn entities_and_their_members(data: &DemoData) -> Option<Question> {
         })
         .collect();
     Some(question(
-        &format!("Who represents the contractors of {state}'s third district? (text '03' against the number 3, state as context)"),
+        &format!(
+            "Who represents the contractors of {state}'s third district? (text '03' against the number 3, state as context)"
+        ),
         Tool::Join,
         json!({
             "left_source": "usaspending.all_entities",
@@ -334,7 +339,12 @@ fn refused_total(data: &DemoData) -> Option<Question> {
 }
 
 /// The rows one of the brute-force functions gives, by column name.
-fn computed(data: &DemoData, dataset: &str, function: &str, arguments: &[(&str, &str)]) -> Option<Vec<Map<String, Value>>> {
+fn computed(
+    data: &DemoData,
+    dataset: &str,
+    function: &str,
+    arguments: &[(&str, &str)],
+) -> Option<Vec<Map<String, Value>>> {
     let arguments: Vec<(String, String)> =
         arguments.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let found = super::origin::call_function(data, dataset, function, &arguments)?;
@@ -382,5 +392,10 @@ fn nonprofits_near(data: &DemoData) -> Option<Question> {
     if let Some(object) = arguments.as_object_mut() {
         object.extend(place.iter().map(|(name, value)| ((*name).to_owned(), number(value))));
     }
-    Some(question("Which nonprofits are within 3 km of central Denver?", Tool::Rpc, arguments, Expected::Rows(rows)))
+    Some(question(
+        "Which nonprofits are within 3 km of central Denver?",
+        Tool::Rpc,
+        arguments,
+        Expected::Rows(rows),
+    ))
 }

@@ -16,6 +16,7 @@ mod run;
 mod shape;
 mod size;
 mod value;
+mod wide_sum;
 
 pub use check::{CheckedJoin, CheckedQuery, JoinMode, QueryShape, check_join, check_query};
 pub use plan::{EngineRuntime, PartFile, RelationData};

@@ -11,6 +11,7 @@ use crate::catalog::{ColumnType, Relation};
 use crate::engine::check::Metric;
 use crate::engine::exact_sum::exact_sum_function;
 use crate::engine::parse::Function;
+use crate::engine::wide_sum::wide_sum_function;
 
 /// A metric as planned: what is aggregated, and how the output column is made from that.
 pub(super) struct PlannedMetric {
@@ -121,7 +122,7 @@ pub(super) fn plan_metric(
 }
 
 /// A sum in a type no capture's rows can overflow: 38 digits for integers and 18-digit decimals (10^20 rows), 76 for
-/// 38-digit decimals (10^38 rows). Wider columns are refused before planning.
+/// 38-digit decimals (10^38 rows). Wider columns are added with a check that fails rather than wraps.
 fn wide_sum(value: Expr, stored: &DataType) -> Result<(Expr, usize)> {
     Ok(match stored {
         DataType::Int32 | DataType::Int64 => (sum(cast(value, DataType::Decimal128(38, 0))), 0),
@@ -131,14 +132,9 @@ fn wide_sum(value: Expr, stored: &DataType) -> Result<(Expr, usize)> {
         DataType::Decimal128(_, scale) => {
             (sum(cast(value, DataType::Decimal256(76, *scale))), usize::try_from(*scale).unwrap_or(0))
         }
+        DataType::Decimal256(_, scale) => {
+            (wide_sum_function().call(vec![value]), usize::try_from(*scale).unwrap_or(0))
+        }
         other => return plan_err!("no exact sum over {other}"),
     })
-}
-
-/// Whether [`plan_metric`] has an exact sum for a stored type.
-pub(in crate::engine) fn has_exact_sum(stored: &DataType) -> bool {
-    matches!(
-        stored,
-        DataType::Int32 | DataType::Int64 | DataType::Decimal128(..) | DataType::Float32 | DataType::Float64
-    )
 }

@@ -63,11 +63,7 @@ pub(super) fn filtered(
 }
 
 /// The Arrow type a column is stored in.
-pub(in crate::engine) fn stored_type(
-    relation: &Relation,
-    data: &RelationData,
-    position: usize,
-) -> Result<DataType> {
+fn stored_type(relation: &Relation, data: &RelationData, position: usize) -> Result<DataType> {
     Ok(data.schema.field_with_name(&relation.columns[position].name)?.data_type().clone())
 }
 

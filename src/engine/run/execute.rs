@@ -13,6 +13,7 @@ use crate::config::Limits;
 use crate::engine::plan::{EngineRuntime, RelationData, plan_columns};
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::shape::UnreadableValue;
+use crate::engine::wide_sum::SumOverflow;
 
 /// Why a checked request has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,12 @@ impl From<DataFusionError> for RunError {
             .fact("detail", detail.as_str())
             .next("add a filter, or return fewer columns")
             .into(),
+            DataFusionError::External(inner) if inner.is::<SumOverflow>() => {
+                Refusal::new(RefusalCode::NotExact, "the exact sum has more digits than any decimal holds.")
+                    .fact("digits", 76)
+                    .next("add a filter that leaves fewer rows, or ask for min, max or count")
+                    .into()
+            }
             DataFusionError::ObjectStore(_)
             | DataFusionError::ParquetError(_)
             | DataFusionError::IoError(_) => {

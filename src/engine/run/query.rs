@@ -10,9 +10,7 @@ use super::{RunOptions, ScanPolicy};
 use crate::catalog::Relation;
 use crate::engine::check::{CheckedQuery, Predicate, QueryShape, Test};
 use crate::engine::parse::Function;
-use crate::engine::plan::{
-    EngineRuntime, RelationData, has_exact_sum, plan_count, plan_example, plan_query, stored_type,
-};
+use crate::engine::plan::{EngineRuntime, RelationData, plan_count, plan_example, plan_query};
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::shape::{Row, shape_rows};
 use crate::engine::size::{Reading, check_size};
@@ -111,38 +109,29 @@ async fn admit(
     runtime: &EngineRuntime,
     policy: ScanPolicy,
 ) -> Result<u64, RunError> {
-    for position in exact_columns(query) {
+    for position in compared(&query.predicates) {
         require_exact(query.relation, data, position, runtime).await?;
-    }
-    if let QueryShape::Aggregate { metrics, .. } = &query.shape {
-        for metric in metrics.iter().filter(|m| matches!(m.function, Function::Sum | Function::Avg)) {
-            if let Some(position) = metric.column
-                && !has_exact_sum(&stored_type(query.relation, data, position)?)
-            {
-                return Err(not_exact(query.relation, position, None).into());
-            }
-        }
     }
     let matched = matched_rows(query.relation, data, &query.predicates, runtime).await?;
     let reads_all = matches!(query.shape, QueryShape::Aggregate { .. }) && !query.is_one_row();
     if reads_all {
         check_size(query.relation, matched, Reading::Aggregate, runtime.limits(), policy)?;
     }
+    for position in used(query) {
+        require_exact(query.relation, data, position, runtime).await?;
+    }
     Ok(matched)
 }
 
-/// Columns whose values are compared, ordered, grouped or computed with.
-fn exact_columns(query: &CheckedQuery<'_>) -> Vec<usize> {
-    let mut positions = compared(&query.predicates);
-    match &query.shape {
-        QueryShape::Rows { order, .. } => positions.extend(order.iter().map(|term| term.column)),
+/// Columns whose values are ordered, grouped or computed with.
+fn used(query: &CheckedQuery<'_>) -> Vec<usize> {
+    let mut positions: Vec<usize> = match &query.shape {
+        QueryShape::Rows { order, .. } => order.iter().map(|term| term.column).collect(),
         QueryShape::Aggregate { groups, metrics, .. } => {
-            positions.extend(groups);
-            positions.extend(
-                metrics.iter().filter(|m| m.function != Function::Count).filter_map(|metric| metric.column),
-            );
+            let computed = metrics.iter().filter(|metric| metric.function != Function::Count);
+            groups.iter().copied().chain(computed.filter_map(|metric| metric.column)).collect()
         }
-    }
+    };
     positions.sort_unstable();
     positions.dedup();
     positions
