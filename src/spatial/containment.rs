@@ -133,7 +133,7 @@ fn side(start: Coord<f64>, end: Coord<f64>, point: Coord<f64>) -> f64 {
 }
 
 /// Whether the exact sign of the determinant differs from the computed one.
-#[cfg(any(debug_assertions, test))]
+#[cfg(debug_assertions)]
 fn differs_from_exact(determinant: f64, start: Coord<f64>, end: Coord<f64>, point: Coord<f64>) -> bool {
     exact_sign(start, end, point) != determinant.partial_cmp(&0.0)
 }
