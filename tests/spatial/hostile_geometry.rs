@@ -167,13 +167,16 @@ fn what_cannot_be_used_is_named() {
     }
 }
 
+/// A shape's name, and points with where they lie.
+type Case<'a> = (&'a str, &'a [(f64, f64, Location)]);
+
 /// Shapes that are no valid polygons, with points and where those lie, worked out by hand from the rules.
 #[test]
 fn invalid_rings_have_defined_insides() {
     use Location::{Boundary, Inside, Outside};
     let shapes = shapes();
     let named = |name: &str| shapes.iter().find(|shape| shape.name == name).unwrap();
-    let cases: &[(&str, &[(f64, f64, Location)])] = &[
+    let cases: &[Case<'_>] = &[
         (
             "bow-tie",
             &[
