@@ -1,0 +1,13 @@
+//! Signed documents end to end: the real published ones, one fixture per attack, and random changes.
+
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and their own settings")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test may stop"
+)]
+
+mod discovery;
+mod real;
