@@ -92,7 +92,7 @@ fi
 # --- Summary -------------------------------------------------------------------------------------------------------
 echo
 echo "== Summary"
-grep -E '^test result:' "$log" |
+{ grep -E '^test result:' "$log" || true; } |
   awk '{ passed += $4; failed += $6; ignored += $8 } END { print passed+0, "passed,", failed+0, "failed,", ignored+0, "ignored" }'
 grep -E '^PostGIS .* inputs compared' "$log" | sort -u || true
 skipped=$(grep -iE '^skipped' "$log" | sort -u || true)
