@@ -39,6 +39,7 @@ pub enum RefusalCode {
     Busy,
     UntrustedCatalog,
     CorruptStore,
+    Internal,
 }
 
 impl RefusalCode {
@@ -75,6 +76,7 @@ impl RefusalCode {
             Self::Busy => "busy",
             Self::UntrustedCatalog => "untrusted_catalog",
             Self::CorruptStore => "corrupt_store",
+            Self::Internal => "internal",
         }
     }
 }

@@ -81,6 +81,14 @@ pub(in crate::engine) fn plan_count(
     filtered(relation, data, predicates)?.aggregate(Vec::<Expr>::new(), vec![count.alias("n")])?.build()
 }
 
+/// Named columns of every row.
+pub(in crate::engine) fn plan_columns(data: &RelationData, columns: &[&str]) -> Result<LogicalPlan> {
+    let table = RelationTable::stored(data);
+    LogicalPlanBuilder::scan("relation", provider_as_source(Arc::new(table)), None)?
+        .project(columns.iter().map(|name| column(name)))?
+        .build()
+}
+
 /// At most one row: a present value of a column.
 pub(in crate::engine) fn plan_example(
     relation: &Relation,

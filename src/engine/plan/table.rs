@@ -68,6 +68,17 @@ impl RelationTable {
         Ok(Self { data: data.clone(), schema: Arc::new(Schema::new(fields)) })
     }
 
+    /// Every stored column.
+    pub(in crate::engine) fn stored(data: &RelationData) -> Self {
+        let fields: Vec<Field> = data
+            .schema
+            .fields()
+            .iter()
+            .map(|field| Field::new(field.name(), viewed(field.data_type()), true))
+            .collect();
+        Self { data: data.clone(), schema: Arc::new(Schema::new(fields)) }
+    }
+
     /// The declared order of the files, as far as it is on columns read.
     fn ordering(&self) -> Result<Option<LexOrdering>> {
         let terms = self

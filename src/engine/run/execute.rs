@@ -10,6 +10,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::collect;
 
 use crate::config::Limits;
+use crate::engine::plan::{EngineRuntime, RelationData, plan_columns};
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::shape::UnreadableValue;
 
@@ -46,7 +47,7 @@ impl From<DataFusionError> for RunError {
             | DataFusionError::IoError(_) => {
                 Refusal::new(RefusalCode::CorruptStore, format!("a stored file can't be read: {error}."))
                     .fact("detail", error.to_string())
-                    .next("run `benthic-mirror store check`, then `benthic-mirror sync`")
+                    .next("run `benthic-mirror status` to see what is damaged, then `benthic-mirror sync`")
                     .into()
             }
             _ => Self::Failed(Box::new(error)),
@@ -57,7 +58,7 @@ impl From<DataFusionError> for RunError {
 impl From<UnreadableValue> for RunError {
     fn from(error: UnreadableValue) -> Self {
         Refusal::new(RefusalCode::CorruptStore, format!("{error}."))
-            .next("run `benthic-mirror store check`, then `benthic-mirror sync`")
+            .next("run `benthic-mirror status` to see what is damaged, then `benthic-mirror sync`")
             .into()
     }
 }
@@ -66,6 +67,15 @@ impl From<UnreadableValue> for RunError {
 pub(super) async fn run(state: &SessionState, plan: &LogicalPlan) -> Result<Vec<RecordBatch>, RunError> {
     let physical = state.create_physical_plan(plan).await?;
     Ok(collect(physical, state.task_ctx()).await?)
+}
+
+/// Named columns of every row, in sort order: what indexes are built from.
+pub async fn read_columns(
+    data: &RelationData,
+    columns: &[&str],
+    runtime: &EngineRuntime,
+) -> Result<Vec<RecordBatch>, RunError> {
+    run(&runtime.session()?, &plan_columns(data, columns)?).await
 }
 
 /// Runs a plan of one row with one integer.
