@@ -72,6 +72,10 @@ if [ -n "${BENTHIC_REAL_BDP:-}" ]; then
   export BENTHIC_REAL_BDP
   echo "test.sh: real signed documents from $BENTHIC_REAL_BDP"
 fi
+if [ -z "${BENTHIC_EVAL:-}" ] && [ -d "$root/../shared/eval" ]; then
+  BENTHIC_EVAL=$(cd "$root/../shared/eval" && pwd)
+  export BENTHIC_EVAL
+fi
 # What is installed has to work: a broken oracle is not a skip.
 if scripts/postgis-oracle.sh --check; then
   export BENTHIC_REQUIRE_POSTGIS=1
@@ -82,7 +86,7 @@ log=$target/test.log
 mkdir -p "$target"
 status=0
 # The output of passing tests is where they say what they skipped.
-cargo test --locked "$@" -- --show-output 2>&1 | tee "$log" || status=$?
+cargo test --locked --no-fail-fast "$@" -- --show-output 2>&1 | tee "$log" || status=$?
 if [ $status = 0 ] && [ $# -eq 0 ]; then
   client_status=0
   scripts/mcp-clients.sh 2>&1 | tee -a "$log" || client_status=$?
@@ -94,6 +98,7 @@ echo
 echo "== Summary"
 { grep -E '^test result:' "$log" || true; } |
   awk '{ passed += $4; failed += $6; ignored += $8 } END { print passed+0, "passed,", failed+0, "failed,", ignored+0, "ignored" }'
+grep -E '^test .* FAILED$' "$log" || true
 grep -E '^PostGIS .* inputs compared' "$log" | sort -u || true
 skipped=$(grep -iE '^skipped' "$log" | sort -u || true)
 if [ -n "$skipped" ]; then
