@@ -165,7 +165,7 @@ impl CongressMap {
     /// The district that contains a point in projected metres: interior only; the smallest id of several.
     pub fn find(&self, point: Coord<f64>) -> Option<Containing<'_>> {
         let (mut first, mut count) = (None, 0);
-        for position in self.tree.holding(point) {
+        for position in FloatBox::around([point]).into_iter().flat_map(|bounds| self.tree.covering(bounds)) {
             if self.districts[position].shape.locate(point) == Location::Inside {
                 count += 1;
                 first = Some(first.map_or(position, |smallest: usize| smallest.min(position)));

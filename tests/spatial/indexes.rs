@@ -1,7 +1,7 @@
 //! Every index answers what a plain scan answers, on the map and on random shapes and points.
 
 use benthic_mirror::spatial::boxes::{Extent, FloatBox};
-use benthic_mirror::spatial::containment::{Location, locate};
+use benthic_mirror::spatial::containment::{contains, locate};
 use benthic_mirror::spatial::edge_index::IndexedMultiPolygon;
 use benthic_mirror::spatial::nonprofits::Nonprofits;
 use benthic_mirror::spatial::points::{PackedPoints, planar_distance};
@@ -49,7 +49,7 @@ fn find_equals_a_scan_over_the_congress() {
         for point in points {
             let containing: Vec<i64> = shapes
                 .iter()
-                .filter(|shape| shape.congress == congress && locate(&shape.shape, point) == Location::Inside)
+                .filter(|shape| shape.congress == congress && contains(&shape.shape, point))
                 .map(|shape| shape.id)
                 .collect();
             let found = map.find(point);

@@ -29,6 +29,8 @@ const DECISION_MARGIN: f64 = 1e-6;
 
 const CONGRESSES: [i64; 3] = [116, 117, 118];
 
+type Edge = (Coord<f64>, Coord<f64>);
+
 /// What PostGIS answered, by question and number of the input: the columns after those two.
 type Answers = BTreeMap<(String, usize), Vec<String>>;
 
@@ -419,7 +421,7 @@ fn check_distances(inputs: &Inputs, answers: &Answers, report: &mut Report) {
 
 fn check_find_district(inputs: &Inputs, answers: &Answers, report: &mut Report) {
     let districts = districts(&inputs.shapes);
-    let mut borders: BTreeMap<i64, Vec<(Coord<f64>, Coord<f64>)>> = BTreeMap::new();
+    let mut borders: BTreeMap<i64, Vec<Edge>> = BTreeMap::new();
     for shape in &inputs.shapes {
         borders.entry(shape.congress).or_default().extend(edges(&shape.shape));
     }
