@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Number, Value, json};
 
 use super::relation::{DemoData, DemoRow};
-use super::value::Decimal;
+use super::value::{Decimal, DemoValue};
 
 /// A question and how to ask it.
 #[derive(Debug, Clone)]
@@ -259,35 +259,36 @@ fn terms_of_a_legislator(data: &DemoData) -> Option<Question> {
     ))
 }
 
-/// Entities of one state's third district and the members who represent it: '03' is text, 3 is a number.
+/// Entities of one state's third district and the members whose terms began last: '03' is text, 3 is a number.
 fn entities_and_their_members(data: &DemoData) -> Option<Question> {
     let entities = data.relation("usaspending.all_entities")?;
     let terms = data.relation("usp_cl.legislator_terms")?;
+    let start = |term: &DemoRow<'_>| match term.get("term_start") {
+        DemoValue::Date(days) => Some(*days),
+        _ => None,
+    };
+    let third: Vec<DemoRow<'_>> = terms.rows().filter(|term| term.int("district") == Some(3)).collect();
+    let latest = third.iter().filter_map(start).max()?;
     let state_terms = |state: &str| -> Vec<DemoRow<'_>> {
-        let mut found: Vec<DemoRow<'_>> = terms
-            .rows()
-            .filter(|term| term.text("state") == Some(state) && term.int("district") == Some(3))
+        let mut found: Vec<DemoRow<'_>> = third
+            .iter()
+            .copied()
+            .filter(|term| term.text("state") == Some(state) && start(term) == Some(latest))
             .collect();
         found.sort_by_key(|term| term.int("term_id"));
         found
     };
-    let state_entities = |state: &str| -> Vec<DemoRow<'_>> {
-        entities
-            .rows()
-            .filter(|row| {
-                row.text("state") == Some(state) && row.text("congressional_district") == Some("03")
-            })
-            .collect()
-    };
-    // The first state by code with both, and few enough rows to read.
-    let mut states: Vec<&str> = entities.rows().filter_map(|row| row.text("state")).collect();
-    states.sort_unstable();
-    states.dedup();
-    let state = states.into_iter().find(|state| {
-        let pairs = state_entities(state).len() * state_terms(state).len();
-        (2..=12).contains(&pairs)
-    })?;
-    let mut left = state_entities(state);
+    // The contractors of one city whose third district has few enough of them to read.
+    let mut cities: BTreeMap<(&str, &str), Vec<DemoRow<'_>>> = BTreeMap::new();
+    for entity in entities.rows().filter(|row| row.text("congressional_district") == Some("03")) {
+        if let (Some(state), Some(city)) = (entity.text("state"), entity.text("city")) {
+            cities.entry((state, city)).or_default().push(entity);
+        }
+    }
+    let ((state, city), mut left) = cities
+        .into_iter()
+        .filter(|((state, _), found)| !found.is_empty() && !state_terms(state).is_empty())
+        .min_by_key(|(_, found)| found.len().abs_diff(4))?;
     // A relation without a primary key is ordered by its columns from the first on; the first one is unique here.
     left.sort_by_key(|row| row.int("entity_id"));
     let expected = left
@@ -298,15 +299,19 @@ fn entities_and_their_members(data: &DemoData) -> Option<Question> {
                 ("left.legal_business_name", json_of(&entity, "legal_business_name")),
                 ("left.congressional_district", "03".into()),
                 ("left.state", state.into()),
+                ("left.city", city.into()),
                 ("right.bioguide_id", json_of(&term, "bioguide_id")),
                 ("right.district", 3.into()),
                 ("right.state", state.into()),
+                ("right.term_start", json_of(&term, "term_start")),
             ])
         })
         .collect();
+    let latest =
+        third.iter().find(|term| start(term) == Some(latest)).map(|term| json_of(term, "term_start"))?;
     Some(question(
         &format!(
-            "Who represents the contractors of {state}'s third district? (text '03' against the number 3, state as context)"
+            "Who represents the contractors of {city} in {state}'s third district? ('03' is text, 3 a number; the state is the context)"
         ),
         Tool::Join,
         json!({
@@ -315,8 +320,8 @@ fn entities_and_their_members(data: &DemoData) -> Option<Question> {
             "left_column": "congressional_district",
             "right_column": "district",
             "context_conditions": ["state=state"],
-            "left_where": [format!("state=eq.{state}"), "congressional_district=eq.03"],
-            "right_where": [format!("state=eq.{state}")],
+            "left_where": [format!("state=eq.{state}"), format!("city=eq.{city}"), "congressional_district=eq.03".to_owned()],
+            "right_where": [format!("state=eq.{state}"), format!("term_start=eq.{}", latest.as_str()?)],
             "left_select": ["legal_business_name"],
             "right_select": ["bioguide_id"],
         }),

@@ -1,6 +1,6 @@
 //! Exact sum of 76-digit decimals, for which no wider type is left: it adds with a check and fails rather than wraps.
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Decimal256Type, i256};
 use datafusion::common::{DataFusionError, Result, ScalarValue, exec_err};
 use datafusion::logical_expr::function::AccumulatorArgs;

@@ -21,7 +21,9 @@ fn every_demo_answer_equals_a_plain_computation() {
             }
         });
         match (&question.expected, answer) {
-            (Expected::Refusal(code), Err(AppError::Refused(refusal))) => assert_eq!(refusal.code.as_str(), *code),
+            (Expected::Refusal(code), Err(AppError::Refused(refusal))) => {
+                assert_eq!(refusal.code.as_str(), *code)
+            }
             (expected @ Expected::Rows(wanted), Ok(answer)) => {
                 assert!(!wanted.is_empty(), "{} expects nothing", question.asked);
                 assert!(expected.matches_rows(rows(&answer)), "{}\n{wanted:#?}\n{answer:#}", question.asked);

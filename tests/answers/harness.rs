@@ -27,14 +27,21 @@ pub struct Fixture {
 pub fn fixture() -> &'static Fixture {
     static FIXTURE: OnceLock<Fixture> = OnceLock::new();
     FIXTURE.get_or_init(|| {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("runtime");
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("runtime");
         let directory = tempfile::tempdir().expect("temporary directory");
         let store = directory.path().join("store");
         runtime.block_on(async {
             let origin = DemoOrigin::start(OriginOptions::default()).await.expect("origin");
             let net = Net::new(NetOptions {
                 allowed_hosts: vec![demo::ORIGIN_HOST.to_owned()],
-                connect_overrides: vec![ConnectOverride { origin: demo::ORIGIN.to_owned(), to: origin.address() }],
+                connect_overrides: vec![ConnectOverride {
+                    origin: demo::ORIGIN.to_owned(),
+                    to: origin.address(),
+                }],
                 ..NetOptions::default()
             })
             .expect("net");
@@ -72,7 +79,8 @@ pub fn open_at(
     clock: Option<FixedClock>,
 ) -> Mirror {
     let flags = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let config = Config::resolve(&Layers { flags, ..Layers::default() }, std::path::Path::new("/nowhere")).expect("config");
+    let config = Config::resolve(&Layers { flags, ..Layers::default() }, std::path::Path::new("/nowhere"))
+        .expect("config");
     let options = MirrorOptions {
         trust: Trust { publisher: keys(), mirror: keys() },
         run: RunOptions { policy, exact_numbers: ExactNumbers::String },

@@ -119,11 +119,18 @@ fn having_order_and_limit_apply_to_groups_in_that_sequence() {
 fn columns_are_select_then_filters_else_the_first_three() {
     let columns = |arguments: Value| query(arguments)["columns"].clone();
     assert_eq!(
-        columns(json!({"source": "usp_cl.legislators", "select": ["gender"], "where": ["is_current=eq.true"], "limit": 1})),
+        columns(
+            json!({"source": "usp_cl.legislators", "select": ["gender"], "where": ["is_current=eq.true"], "limit": 1})
+        ),
         json!(["gender", "is_current"])
     );
-    let first: Vec<&str> =
-        demo::relation("usp_cl.legislators").expect("relation").columns.iter().take(3).map(|c| c.name.as_str()).collect();
+    let first: Vec<&str> = demo::relation("usp_cl.legislators")
+        .expect("relation")
+        .columns
+        .iter()
+        .take(3)
+        .map(|c| c.name.as_str())
+        .collect();
     assert_eq!(columns(json!({"source": "usp_cl.legislators", "limit": 1})), json!(first));
 }
 
@@ -134,7 +141,10 @@ fn a_stale_capture_is_answered_and_says_so() {
     let arguments = object(json!({"source": "usp_cl.committees", "metrics": ["n=count:*"]}));
     let answer = block(mirror.query(arguments)).expect("answer");
     assert_eq!(answer["served"]["stale"], true);
-    assert!(answer["warnings"][0]["message"].as_str().is_some_and(|text| text.contains("30 days")), "{answer}");
+    assert!(
+        answer["warnings"][0]["message"].as_str().is_some_and(|text| text.contains("30 days")),
+        "{answer}"
+    );
     let past = chrono::Utc::now() - chrono::TimeDelta::days(1);
     let mirror = open_at(&fixture().store, ScanPolicy::Parity, &[], Some(FixedClock(past)));
     let arguments = object(json!({"source": "usp_cl.committees", "metrics": ["n=count:*"]}));
@@ -162,12 +172,15 @@ fn every_answer_says_where_it_comes_from() {
 #[test]
 fn answers_stay_within_their_size_in_whole_rows() {
     let mirror = open(&fixture().store, ScanPolicy::Parity, &[("max_response_bytes", "4096")]);
-    let arguments = object(json!({"source": "usp_cl.legislators", "limit": 1000, "select": ["official_full"]}));
+    let arguments =
+        object(json!({"source": "usp_cl.legislators", "limit": 1000, "select": ["official_full"]}));
     let answer = block(mirror.query(arguments)).expect("answer");
     assert!(answer.to_string().len() <= 4096);
     assert_eq!(answer["truncated_by"], "bytes");
     assert_eq!(answer["next_offset"], rows(&answer).len());
-    let wide = object(json!({"source": "up_cdmaps.congressional_districts", "select": ["geom"], "where": ["statename=eq.Alaska"]}));
+    let wide = object(
+        json!({"source": "up_cdmaps.congressional_districts", "select": ["geom"], "where": ["statename=eq.Alaska"]}),
+    );
     let small = open(&fixture().store, ScanPolicy::Parity, &[("max_response_bytes", "1024")]);
     let refused = crate::harness::refusal_of(block(small.query(wide))).expect_err("one row is too large");
     assert_eq!(refused.code.as_str(), "response_too_large");

@@ -24,7 +24,11 @@ fn each_malformed_request_has_its_own_code_and_a_way_out() {
         (json!({"source": source, "where": ["genders=eq.M"]}), "unknown_column", "gender"),
         (json!({"source": source, "order": ["birthdays:desc"]}), "unknown_column", "birthday"),
         (json!({"source": source, "metrics": ["n=count:birthdays"]}), "unknown_column", "birthday"),
-        (json!({"source": source, "group_by": ["genders"], "metrics": ["n=count:*"]}), "unknown_column", "gender"),
+        (
+            json!({"source": source, "group_by": ["genders"], "metrics": ["n=count:*"]}),
+            "unknown_column",
+            "gender",
+        ),
         (json!({"source": source, "wheres": []}), "bad_argument", "where"),
         (json!({"source": source, "limit": 0}), "bad_argument", "limit"),
         (json!({"source": source, "limit": 1001}), "bad_argument", "1000"),
@@ -43,10 +47,18 @@ fn each_malformed_request_has_its_own_code_and_a_way_out() {
         (json!({"source": source, "metrics": ["n=count:*", "n=max:gender"]}), "bad_metric", "own output"),
         (json!({"source": source, "metrics": ["n=sum:gender"]}), "numeric_required", "count:gender"),
         (json!({"source": source, "metrics": ["n=count:*"], "having": ["n"]}), "bad_having", "n>=10"),
-        (json!({"source": source, "metrics": ["m=max:gender"], "having": ["m>A"]}), "numeric_required", "m=value"),
+        (
+            json!({"source": source, "metrics": ["m=max:gender"], "having": ["m>A"]}),
+            "numeric_required",
+            "m=value",
+        ),
         (json!({"source": source, "having": ["n>=1"]}), "bad_having", "where"),
         (json!({"source": source, "order": ["gender:up"]}), "bad_order", "gender:desc"),
-        (json!({"source": source, "group_by": ["gender"], "metrics": ["n=count:*"], "order": ["birthday"]}), "bad_order", "group_by"),
+        (
+            json!({"source": source, "group_by": ["gender"], "metrics": ["n=count:*"], "order": ["birthday"]}),
+            "bad_order",
+            "group_by",
+        ),
         (json!({"source": source, "metrics": ["n=count:*"], "offset": 5}), "offset_on_aggregate", "drop"),
         (json!({"source": source, "order": ["fec_ids"]}), "not_exact", "count"),
         (json!({"source": source, "where": vec!["gender=eq.M"; 33]}), "too_many", "32"),
@@ -65,13 +77,23 @@ fn each_malformed_request_has_its_own_code_and_a_way_out() {
 fn terminal_refusals_offer_no_rewording() {
     for (arguments, code) in [
         (json!({"source": "irs_ng.form990_xml_import_log"}), "not_queryable"),
-        (json!({"source": "usaspending.all_entities", "group_by": ["state"], "metrics": ["n=count:*"]}), "no_primary_key"),
-        (json!({"source": "usaspending.all_entities", "metrics": ["s=sum:total_obligation"]}), "no_primary_key"),
+        (
+            json!({"source": "usaspending.all_entities", "group_by": ["state"], "metrics": ["n=count:*"]}),
+            "no_primary_key",
+        ),
+        (
+            json!({"source": "usaspending.all_entities", "metrics": ["s=sum:total_obligation"]}),
+            "no_primary_key",
+        ),
     ] {
         let refusal = refused(arguments);
         assert_eq!(refusal.code.as_str(), code);
         assert!(refusal.terminal && refusal.next_step.is_none());
-        assert!(refusal.message.contains("can't be answered from the signed catalogue"), "{}", refusal.message);
+        assert!(
+            refusal.message.contains("can't be answered from the signed catalogue"),
+            "{}",
+            refusal.message
+        );
     }
 }
 
@@ -100,15 +122,14 @@ fn the_scan_limit_refuses_with_exact_counts() {
     use crate::harness::{block, fixture, object, open, refusal_of};
     let total = benthic_mirror::demo::relation("irs_ng.bmf_organizations").expect("relation").rows.len();
     let limit = total - 1;
-    let mirror =
-        open(&fixture().store, ScanPolicy::Parity, &[("aggregate_scan_limit", &limit.to_string())]);
-    let arguments = json!({"source": "irs_ng.bmf_organizations", "group_by": ["ntee_irs"], "metrics": ["n=count:*"]});
+    let mirror = open(&fixture().store, ScanPolicy::Parity, &[("aggregate_scan_limit", &limit.to_string())]);
+    let arguments =
+        json!({"source": "irs_ng.bmf_organizations", "group_by": ["ntee_irs"], "metrics": ["n=count:*"]});
     let refusal = refusal_of(block(mirror.query(object(arguments.clone())))).expect_err("too many");
     assert_eq!(refusal.code.as_str(), "scan_limit");
     assert_eq!(refusal.facts["matched_rows"], total);
     assert_eq!(refusal.facts["limit"], limit);
     assert_eq!(refusal.facts["excess"], 1);
-    let enough =
-        open(&fixture().store, ScanPolicy::Parity, &[("aggregate_scan_limit", &total.to_string())]);
+    let enough = open(&fixture().store, ScanPolicy::Parity, &[("aggregate_scan_limit", &total.to_string())]);
     block(enough.query(object(arguments))).expect("answered at the limit");
 }

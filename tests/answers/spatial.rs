@@ -13,7 +13,8 @@ fn every_city_lies_in_the_district_a_plain_search_finds() {
     for row in relation.rows().step_by(37) {
         let Some(geometry) = row.get("geom_point").as_geometry() else { continue };
         let geo::Geometry::Point(point) = &geometry.shape else { continue };
-        let answer = rpc(json!({"operation": "find_district", "lat": point.y(), "lon": point.x(), "congress": 117}));
+        let answer =
+            rpc(json!({"operation": "find_district", "lat": point.y(), "lon": point.x(), "congress": 117}));
         let expected = brute_force(point.y(), point.x(), 117);
         let found: Option<String> =
             rows(&answer).first().and_then(|row| row["district_id"].as_str()).map(str::to_owned);
@@ -60,7 +61,10 @@ fn arguments_are_checked_by_operation() {
         (json!({"operation": "find_district", "lat": 1, "lon": 2, "radius_meters": 5}), "radius_meters"),
         (json!({"operation": "find_district", "lat": 1, "lon": 2, "congress": 0}), "1"),
         (json!({"operation": "nonprofits_nearby", "lat": 1, "lon": 2, "radius_meters": 100001}), "100000"),
-        (json!({"operation": "districts_in_bbox", "min_lat": 2, "max_lat": 1, "min_lon": 1, "max_lon": 2}), "min_lat"),
+        (
+            json!({"operation": "districts_in_bbox", "min_lat": 2, "max_lat": 1, "min_lon": 1, "max_lon": 2}),
+            "min_lat",
+        ),
         (json!({"operation": "find_district", "lat": "39", "lon": 2}), "lat"),
     ] {
         let refusal = try_rpc(arguments.clone()).expect_err("refused");
@@ -71,8 +75,11 @@ fn arguments_are_checked_by_operation() {
 
 #[test]
 fn nearby_is_ordered_and_says_what_its_metres_are() {
-    let answer = rpc(json!({"operation": "nonprofits_nearby", "lat": 39.7392, "lon": -104.9903, "radius_meters": 50000}));
-    let distances: Vec<f64> = rows(&answer).iter().filter_map(|row| row["distance_meters"].as_f64()).collect();
+    let answer = rpc(
+        json!({"operation": "nonprofits_nearby", "lat": 39.7392, "lon": -104.9903, "radius_meters": 50000}),
+    );
+    let distances: Vec<f64> =
+        rows(&answer).iter().filter_map(|row| row["distance_meters"].as_f64()).collect();
     assert!(!distances.is_empty());
     assert!(distances.windows(2).all(|pair| pair[0] <= pair[1]));
     assert_eq!(answer["total"], rows(&answer).len());
