@@ -10,7 +10,6 @@ use super::context::Context;
 use super::error::CliError;
 use crate::bdp::report::{examine, examine_folder};
 use crate::bdp::{Limits, TrustedKeys};
-use crate::net::Purpose;
 use crate::store::files;
 
 /// How deep a directory of published documents is searched.
@@ -42,16 +41,8 @@ pub(super) async fn run(context: &Context, arguments: VerifyArguments) -> Result
 
 async fn fetch(context: &Context, target: &str, limits: &Limits) -> Result<Vec<u8>, CliError> {
     let url = Url::parse(target).map_err(|error| CliError::with_code(format!("{target}: {error}"), 64))?;
-    let root = url.join(".").map_err(|error| CliError::with_code(format!("{target}: {error}"), 64))?;
-    let response = context
-        .net()?
-        .get(Purpose::Document { root: &root }, &url, &[], Some(limits.max_document_bytes as u64 + 1))
-        .await
-        .map_err(|error| CliError::failed(error.to_string()))?;
-    if response.status != 200 {
-        return Err(CliError::failed(format!("{target} answered {}", response.status)));
-    }
-    Ok(response.body.to_vec())
+    let bytes = context.upstream()?.document(&url, limits.max_document_bytes as u64 + 1).await;
+    bytes.map_err(|error| CliError::failed(error.to_string()))
 }
 
 fn one(name: &str, bytes: &[u8], keys: &TrustedKeys, limits: &Limits) -> Result<(), CliError> {
