@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arguments::Arguments;
-use super::error::CliError;
+use super::error::{CliError, NO_FILE};
 use crate::app::{Mirror, MirrorOptions};
 use crate::bdp::TrustedKeys;
 use crate::config::{Clock, Config, Layers, SystemClock};
@@ -123,9 +123,6 @@ impl Context {
         }
     }
 }
-
-/// Exit code that marks a missing configuration file.
-const NO_FILE: u8 = 66;
 
 fn read_config(path: &Path) -> Result<String, CliError> {
     let bytes = files::read_document(path, MAX_CONFIG_BYTES).map_err(|error| match error {
