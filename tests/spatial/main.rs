@@ -7,5 +7,8 @@ mod exact_predicate;
 mod hostile_geometry;
 mod indexes;
 mod operations;
+mod known_faults;
 mod oracle;
+mod snapshot;
+mod stored;
 mod world;

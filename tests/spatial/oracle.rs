@@ -14,11 +14,12 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use benthic_mirror::spatial::boxes::FloatBox;
+use benthic_mirror::spatial::index_file::BuiltFrom;
 use benthic_mirror::spatial::operation::CongressArgument;
 use benthic_mirror::spatial::points::{PackedPoints, planar_distance};
 use benthic_mirror::spatial::projection::{EARTH_RADIUS_METERS, project};
 use benthic_mirror::spatial::{
-    DistrictsInBbox, FindDistrict, NonprofitRow, Nonprofits, NonprofitsNearby, SpatialAnswer,
+    CongressMap, DistrictsInBbox, FindDistrict, MapView, NonprofitRow, Nonprofits, NonprofitsNearby, SpatialAnswer,
 };
 use geo::Coord;
 
@@ -50,6 +51,21 @@ fn postgis_agrees() {
     check_nonprofits_nearby(&inputs, &answers, &mut report);
     eprintln!("{}", report.text);
     assert!(report.differences.is_empty(), "PostGIS differs:\n{}", report.differences.join("\n"));
+}
+
+/// What the indexes claim to be built from; the oracle's rows have no capture.
+const FROM: BuiltFrom = BuiltFrom { row_digest: [0; 32], rows: 1 };
+
+/// The maps as a snapshot holds them: stored and opened again.
+fn opened(shapes: &[Shape]) -> BTreeMap<i64, CongressMap> {
+    CONGRESSES
+        .into_iter()
+        .map(|congress| {
+            let rows = rows(shapes).into_iter().filter(|row| row.congress_number == congress).collect();
+            let bytes = CongressMap::build(rows).unwrap().to_bytes(congress, FROM).unwrap();
+            (congress, CongressMap::from_bytes(bytes, congress, FROM).unwrap())
+        })
+        .collect()
 }
 
 /// Everything both sides are asked.
@@ -373,10 +389,10 @@ fn check_projection(inputs: &Inputs, answers: &Answers, report: &mut Report) {
 }
 
 fn check_containment(inputs: &Inputs, answers: &Answers, report: &mut Report) {
-    let districts = districts(&inputs.shapes);
+    let districts = opened(&inputs.shapes);
     let mut contained = 0;
     for (number, (congress, point)) in inputs.points.iter().enumerate() {
-        let found = districts.congress(*congress).unwrap().find(*point);
+        let found = districts[congress].find(*point);
         let ours = found.map_or((0, 0), |found| (found.district.id, i64::try_from(found.count).unwrap()));
         let theirs = answer(answers, "contains", number);
         contained += usize::from(ours.1 > 0);
@@ -389,10 +405,10 @@ fn check_containment(inputs: &Inputs, answers: &Answers, report: &mut Report) {
 }
 
 fn check_boxes(inputs: &Inputs, answers: &Answers, report: &mut Report) {
-    let districts = districts(&inputs.shapes);
+    let districts = opened(&inputs.shapes);
     for (number, (congress, min, max)) in inputs.boxes.iter().enumerate() {
         let bounds = FloatBox::around([*min, *max]).unwrap();
-        let found = districts.congress(*congress).unwrap().in_box(&bounds);
+        let found = districts[congress].in_box(&bounds);
         let ours = joined(found.iter().map(|district| district.id.to_string()));
         let theirs = &answer(answers, "boxes", number)[0];
         if ours != *theirs {
@@ -420,7 +436,7 @@ fn check_distances(inputs: &Inputs, answers: &Answers, report: &mut Report) {
 }
 
 fn check_find_district(inputs: &Inputs, answers: &Answers, report: &mut Report) {
-    let districts = districts(&inputs.shapes);
+    let districts = opened(&inputs.shapes);
     let mut borders: BTreeMap<i64, Vec<Edge>> = BTreeMap::new();
     for shape in &inputs.shapes {
         borders.entry(shape.congress).or_default().extend(edges(&shape.shape));
@@ -432,7 +448,7 @@ fn check_find_district(inputs: &Inputs, answers: &Answers, report: &mut Report) 
             lon: *lon,
             congress: CongressArgument { number: *congress, given: true },
         };
-        let answered = request.answer(&districts);
+        let answered = request.answer_on(MapView { map: Some(&districts[congress]), congresses: &CONGRESSES });
         let ours = answered.rows.first().map_or("0000", |row| row["district_id"].as_str().unwrap());
         let theirs: i64 = answer(answers, "find_district", number)[0].parse().unwrap();
         let point = project(*lon, *lat).unwrap();
@@ -467,7 +483,7 @@ fn near_edge(start: Coord<f64>, end: Coord<f64>, point: Coord<f64>) -> bool {
 }
 
 fn check_districts_in_bbox(inputs: &Inputs, answers: &Answers, report: &mut Report) {
-    let districts = districts(&inputs.shapes);
+    let districts = opened(&inputs.shapes);
     let (mut compared, mut left_out) = (0, Vec::new());
     for (number, (congress, degrees)) in inputs.envelopes.iter().enumerate() {
         let [min_lat, max_lat, min_lon, max_lon] = *degrees;
@@ -478,10 +494,11 @@ fn check_districts_in_bbox(inputs: &Inputs, answers: &Answers, report: &mut Repo
             max_lon,
             congress: CongressArgument { number: *congress, given: true },
         };
-        let ours = joined(request.answer(&districts, 1_000).rows.iter().map(|row| row["id"].to_string()));
+        let view = MapView { map: Some(&districts[congress]), congresses: &CONGRESSES };
+        let ours = joined(request.answer_on(view, 1_000).rows.iter().map(|row| row["id"].to_string()));
         let theirs = &answer(answers, "districts_in_bbox", number)[0];
         let (low, high) = (project(min_lon, min_lat).unwrap(), project(max_lon, max_lat).unwrap());
-        let map = districts.congress(*congress).unwrap();
+        let map = &districts[congress];
         let shifted = |by: f64| {
             let (min, max) = (at(low.x - by, low.y - by), at(high.x + by, high.y + by));
             let around =
@@ -510,6 +527,7 @@ fn check_nonprofits_nearby(inputs: &Inputs, answers: &Answers, report: &mut Repo
         geometry: Some(wkb_of(&geo::Point::new(*lon, *lat))),
     });
     let nonprofits = Nonprofits::build(rows).unwrap();
+    let nonprofits = Nonprofits::from_bytes(nonprofits.to_bytes(FROM), FROM).unwrap();
     let places: Vec<Coord<f64>> = inputs
         .nonprofits
         .iter()

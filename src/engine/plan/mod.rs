@@ -13,7 +13,7 @@ pub(in crate::engine) use aggregate::MetricDisplay;
 pub(in crate::engine) use functions::strip_zeros;
 pub(in crate::engine) use join::{plan_join, plan_join_count};
 pub(in crate::engine) use query::{
-    Display, Output, PlannedQuery, plan_columns, plan_count, plan_example, plan_query,
+    Display, Output, PlannedQuery, plan_columns, plan_columns_of, plan_count, plan_example, plan_query,
 };
 pub use session::EngineRuntime;
 pub use table::{PartFile, RelationData};
