@@ -135,24 +135,24 @@ fn parse_float(text: &str, column_type: &ColumnType) -> Result<Literal, ValuePro
     };
     let accepted = "a number, e.g. 12.5 or 1e-3";
     // Rust would accept spellings PostgreSQL refuses; the decimal grammar is the common part.
-    if special.is_none() && DecimalText::parse(text).is_none() {
+    let decimal = DecimalText::parse(text);
+    if special.is_none() && decimal.is_none() {
         return Err(problem("isn't a number", accepted));
     }
-    let plain = |value: f64| if value == 0.0 { 0.0 } else { value };
-    if matches!(column_type, ColumnType::Real) {
+    // A number that isn't zero but would become it is out of range, like one that would become infinite.
+    let vanishes = |is_zero: bool| is_zero && decimal.as_ref().is_some_and(|decimal| !decimal.is_zero());
+    let literal = if matches!(column_type, ColumnType::Real) {
         let value = special.map_or_else(|| text.parse::<f32>().ok(), |value| Some(value as f32));
-        match value {
-            Some(value) if special.is_some() || value.is_finite() => {
-                Ok(Literal::Real(if value == 0.0 { 0.0 } else { value }))
-            }
-            _ => Err(problem("is out of the type's range", accepted)),
-        }
+        value
+            .filter(|value| special.is_some() || (value.is_finite() && !vanishes(*value == 0.0)))
+            .map(|value| Literal::Real(value + 0.0))
     } else {
-        match special.or_else(|| text.parse::<f64>().ok()) {
-            Some(value) if special.is_some() || value.is_finite() => Ok(Literal::Double(plain(value))),
-            _ => Err(problem("is out of the type's range", accepted)),
-        }
-    }
+        let value = special.or_else(|| text.parse::<f64>().ok());
+        value
+            .filter(|value| special.is_some() || (value.is_finite() && !vanishes(*value == 0.0)))
+            .map(|value| Literal::Double(value + 0.0))
+    };
+    literal.ok_or_else(|| problem("is out of the type's range", accepted))
 }
 
 /// Days since the epoch of an ISO date as PostgreSQL prints them: four-digit years or more, ` BC` at the end.
@@ -327,6 +327,8 @@ mod tests {
             (ColumnType::BigInt, "9223372036854775808"),
             (ColumnType::Numeric { declared: None }, "$5"),
             (ColumnType::Double, "1e999"),
+            (ColumnType::Double, "1e-999"),
+            (ColumnType::Real, "1e-60"),
             (ColumnType::Double, "infinite"),
             (ColumnType::Boolean, "maybe"),
             (ColumnType::Date, "02/29/2024"),
