@@ -7,6 +7,7 @@ use datafusion::logical_expr::{Expr, cast, lit};
 
 use super::average_function::average;
 use super::expression::{column, key};
+use super::functions::{float_of_rank, float_rank};
 use crate::catalog::{ColumnType, Relation};
 use crate::engine::check::Metric;
 use crate::engine::exact_sum::{FloatResult, exact_sum_function};
@@ -76,11 +77,17 @@ pub(super) fn plan_metric(
     };
     Ok(match metric.function {
         Function::Count => single(count(value), column(&alias), MetricDisplay::Count),
-        Function::Min => {
-            single(min(key(value, column_type)), column(&alias), MetricDisplay::Value(column_type.clone()))
-        }
-        Function::Max => {
-            single(max(key(value, column_type)), column(&alias), MetricDisplay::Value(column_type.clone()))
+        Function::Min | Function::Max => {
+            let extreme = if metric.function == Function::Min { min } else { max };
+            let display = MetricDisplay::Value(column_type.clone());
+            let keyed = key(value, column_type);
+            match is_float {
+                true => {
+                    let back = float_of_rank(*column_type == ColumnType::Real).call(vec![column(&alias)]);
+                    single(extreme(float_rank().call(vec![keyed])), back, display)
+                }
+                false => single(extreme(keyed), column(&alias), display),
+            }
         }
         Function::Sum if *column_type == ColumnType::Real => {
             single(float(FloatResult::Real), column(&alias), MetricDisplay::Real)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, StringViewArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float32Type, Float64Type};
+use arrow::datatypes::{DataType, Float32Type, Float64Type, Int64Type};
 use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -18,6 +18,22 @@ use crate::engine::number::DecimalText;
 /// `> x` must find.
 pub(super) fn float_key() -> ScalarUDF {
     ScalarUDF::from(FloatKey { signature: Signature::any(1, Volatility::Immutable) })
+}
+
+/// `float_rank(x)`: a float key as a 64-bit integer in the same order, for min and max. DataFusion's own start from the
+/// largest finite value, so that a group of infinities has a finite minimum, and leave NaN out.
+pub(super) fn float_rank() -> ScalarUDF {
+    ScalarUDF::from(FloatRank { signature: Signature::any(1, Volatility::Immutable) })
+}
+
+/// `float_of_rank(n)`: back to the float, single precision if `single`.
+pub(super) fn float_of_rank(single: bool) -> ScalarUDF {
+    ScalarUDF::from(FloatOfRank { single, signature: Signature::any(1, Volatility::Immutable) })
+}
+
+/// The integer that orders among integers as a double does among doubles, and back.
+fn rank(bits: i64) -> i64 {
+    if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
 /// `blank_trimmed(x)`: `character(n)` without its insignificant trailing blanks.
@@ -96,6 +112,69 @@ impl ScalarUDFImpl for FloatKey {
             return exec_err!("float_key takes one float");
         };
         Ok(ColumnarValue::Array(keyed))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct FloatRank {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for FloatRank {
+    fn name(&self) -> &str {
+        "float_rank"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Int64)
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        // Every real is a double, NaN and infinities included.
+        let doubles = cast(&only_argument(arguments)?, &DataType::Float64)?;
+        let Some(doubles) = doubles.as_primitive_opt::<Float64Type>() else {
+            return exec_err!("float_rank takes one float");
+        };
+        let ranks = doubles.unary::<_, Int64Type>(|value| rank(value.to_bits().cast_signed()));
+        Ok(ColumnarValue::Array(Arc::new(ranks)))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct FloatOfRank {
+    single: bool,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for FloatOfRank {
+    fn name(&self) -> &str {
+        if self.single { "real_of_rank" } else { "double_of_rank" }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(if self.single { DataType::Float32 } else { DataType::Float64 })
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let ranks = only_argument(arguments)?;
+        let Some(ranks) = ranks.as_primitive_opt::<Int64Type>() else {
+            return exec_err!("float_of_rank takes one integer");
+        };
+        let double = |value: i64| f64::from_bits(rank(value).cast_unsigned());
+        let floats: ArrayRef = if self.single {
+            Arc::new(ranks.unary::<_, Float32Type>(|value| double(value) as f32))
+        } else {
+            Arc::new(ranks.unary::<_, Float64Type>(double))
+        };
+        Ok(ColumnarValue::Array(floats))
     }
 }
 
@@ -252,6 +331,19 @@ mod tests {
             stripped(Arc::new(Float64Array::from(doubles.to_vec()))),
             [some("3"), some("0"), None, None, None, None, some("1000000000000000"), some("10000000000000000000000")]
         );
+    }
+
+    #[test]
+    fn ranks_order_as_floats_do_and_lead_back() {
+        let ascending = [f64::NEG_INFINITY, f64::MIN, -1.0, -5e-324, 0.0, 5e-324, 1.0, f64::MAX, f64::INFINITY, f64::NAN];
+        let ranks = called(&float_rank(), Arc::new(Float64Array::from(ascending.to_vec())));
+        assert!(ranks.as_primitive::<Int64Type>().values().windows(2).all(|pair| pair[0] < pair[1]));
+        let back = called(&float_of_rank(false), Arc::clone(&ranks));
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(back.as_primitive::<Float64Type>().values()), bits(&ascending));
+        let reals = called(&float_of_rank(true), ranks);
+        assert!(reals.as_primitive::<Float32Type>().value(9).is_nan());
+        assert_eq!(reals.as_primitive::<Float32Type>().value(6), 1.0);
     }
 
     #[test]
