@@ -20,6 +20,24 @@ pub(crate) enum Layout {
     Crumbs,
     /// The same without any statistics: only Bloom filters can leave something out.
     BloomOnly,
+    /// Two rows per row group, Bloom filters and statistics.
+    Pairs,
+    /// Two rows per row group, Bloom filters only.
+    PairsBloomOnly,
+}
+
+impl Layout {
+    fn has_statistics(self) -> bool {
+        matches!(self, Self::Plain | Self::Crumbs | Self::Pairs)
+    }
+
+    fn group_rows(self) -> usize {
+        match self {
+            Self::Plain => 131_072,
+            Self::Crumbs | Self::BloomOnly => 50,
+            Self::Pairs | Self::PairsBloomOnly => 2,
+        }
+    }
 }
 
 /// Decodes a page and writes it sorted.
@@ -51,7 +69,7 @@ pub(crate) fn write(
 ) -> RelationData {
     let rows_per_part = match layout {
         Layout::Plain => batch.num_rows().max(1),
-        Layout::Crumbs | Layout::BloomOnly => batch.num_rows().div_ceil(3).max(1),
+        _ => batch.num_rows().div_ceil(3).max(1),
     };
     let mut parts = Vec::new();
     let mut start = 0;
@@ -77,22 +95,19 @@ pub(crate) fn write(
 }
 
 fn properties(layout: Layout) -> WriterProperties {
-    let builder = WriterProperties::builder();
-    match layout {
-        Layout::Plain => builder.set_statistics_enabled(EnabledStatistics::Page).set_dictionary_enabled(false),
-        Layout::Crumbs | Layout::BloomOnly => {
-            let builder = builder
-                .set_max_row_group_row_count(Some(50))
-                .set_data_page_row_count_limit(8)
-                .set_write_batch_size(4)
-                .set_bloom_filter_enabled(true);
-            builder.set_statistics_enabled(match layout {
-                Layout::Crumbs => EnabledStatistics::Page,
-                _ => EnabledStatistics::None,
-            })
-        }
-    }
-    .build()
+    let builder = WriterProperties::builder().set_statistics_enabled(match layout.has_statistics() {
+        true => EnabledStatistics::Page,
+        false => EnabledStatistics::None,
+    });
+    let builder = match layout {
+        Layout::Plain => builder.set_dictionary_enabled(false),
+        _ => builder
+            .set_max_row_group_row_count(Some(layout.group_rows()))
+            .set_data_page_row_count_limit(8)
+            .set_write_batch_size(4)
+            .set_bloom_filter_enabled(true),
+    };
+    builder.build()
 }
 
 /// Ascending by the key, nulls last, as a sync sorts.
