@@ -117,7 +117,8 @@ impl ColumnProfile {
                     }
                 }
             }
-            _ => {}
+            // The rest decides nothing, but a value that doesn't fit is better found now than after all pages.
+            _ => super::value::check(column_type, cell)?,
         }
         Ok(())
     }

@@ -53,15 +53,9 @@ async fn a_spilling_sort_gives_the_same_bytes() {
             })
             .collect(),
     );
-    let start = |relation| async {
-        let catalogue = support::catalogue(vec![relation]);
-        let mut manifest = String::from_utf8(catalogue.documents["demo/d/manifest.json"].clone()).unwrap();
-        manifest.truncate(0);
-        DemoOrigin::start(OriginOptions { page_cap: 1000, catalogue, ..OriginOptions::default() })
-            .await
-            .unwrap()
-    };
-    let origin = start(big).await;
+    let catalogue = support::catalogue_with(vec![big], "2026-01-15T00:00:00Z", 50_000);
+    let options = OriginOptions { page_cap: 50_000, catalogue, ..OriginOptions::default() };
+    let origin = DemoOrigin::start(options).await.unwrap();
     let roomy = TestStore::new();
     roomy.pull(&origin, &support::options()).await.unwrap();
     let tight = TestStore::new();

@@ -3,8 +3,11 @@
 #![allow(clippy::disallowed_methods, reason = "tests look at the files themselves")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod faults;
 mod identity;
-
+mod methods;
+mod parquet_files;
+mod publishing;
 mod support;
-
+mod trust;
 mod values;

@@ -165,10 +165,15 @@ impl Progress for Log {
 
 /// A catalogue of one dataset `d` with these relations, signed with the demo key.
 pub(crate) fn catalogue(relations: Vec<DemoRelation>) -> OriginCatalogue {
-    catalogue_created(relations, "2026-01-15T00:00:00Z")
+    catalogue_with(relations, "2026-01-15T00:00:00Z", 1000)
 }
 
-pub(crate) fn catalogue_created(relations: Vec<DemoRelation>, created_at: &str) -> OriginCatalogue {
+/// The same with another `created_at`, and another page cap declared.
+pub(crate) fn catalogue_with(
+    relations: Vec<DemoRelation>,
+    created_at: &str,
+    max_rows: u64,
+) -> OriginCatalogue {
     let key = SigningKey::from_bytes(&demo::DEMO_KEY_SEED);
     let definitions: Vec<Value> = relations.iter().map(definition).collect();
     let manifest = json!({
@@ -188,7 +193,7 @@ pub(crate) fn catalogue_created(relations: Vec<DemoRelation>, created_at: &str) 
         "endpoints": [{
             "transport_type": "postgrest_api",
             "base_url": format!("{}/d/", demo::ORIGIN),
-            "meta": {"max_rows": 1000, "requires_auth": false},
+            "meta": {"max_rows": max_rows, "requires_auth": false},
         }],
         "schema_definition": definitions,
     });

@@ -5,7 +5,7 @@
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int32Type, Int64Type,
-    TimestampMicrosecondType,
+    TimestampMicrosecondType, i256,
 };
 use benthic_mirror::catalog::ColumnType;
 use benthic_mirror::demo::{self, DemoRelation, DemoValue};
@@ -179,8 +179,10 @@ fn check_order(batches: &[RecordBatch], capture: &Capture, source: &str) {
 #[derive(Debug, PartialEq, PartialOrd)]
 enum Key {
     Number(i128),
+    Wide(i256),
     Float(f64),
     Text(Vec<char>),
+    Bytes(Vec<u8>),
     Other,
 }
 
@@ -195,11 +197,13 @@ impl Key {
             DataType::Int64 => Self::Number(array.as_primitive::<Int64Type>().value(row).into()),
             DataType::Date32 => Self::Number(array.as_primitive::<Date32Type>().value(row).into()),
             DataType::Decimal128(..) => Self::Number(array.as_primitive::<Decimal128Type>().value(row)),
+            DataType::Decimal256(..) => Self::Wide(array.as_primitive::<Decimal256Type>().value(row)),
             DataType::Boolean => Self::Number(array.as_boolean().value(row).into()),
             DataType::Timestamp(..) => {
                 Self::Number(array.as_primitive::<TimestampMicrosecondType>().value(row).into())
             }
             DataType::Float64 => Self::Float(array.as_primitive::<Float64Type>().value(row)),
+            DataType::Binary => Self::Bytes(array.as_binary::<i32>().value(row).to_vec()),
             other => panic!("no order for {other}"),
         }
     }

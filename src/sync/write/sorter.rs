@@ -153,11 +153,7 @@ fn decode(
 ) -> Result<Vec<RecordBatch>, DataFusionError> {
     let outside = |error: CaptureError| DataFusionError::External(Box::new(error));
     let body = area.page(page).map_err(|error| outside(error.into()))?;
-    let batch = decoder.decode(&body).map_err(|error| outside(error.into()))?;
-    Ok((0..batch.num_rows())
-        .step_by(BATCH_ROWS)
-        .map(|start| batch.slice(start, BATCH_ROWS.min(batch.num_rows() - start)))
-        .collect())
+    decoder.decode_in_batches(&body, BATCH_ROWS).map_err(|error| outside(error.into()))
 }
 
 /// Our own error back from where DataFusion wrapped it, or its words.
