@@ -65,6 +65,7 @@ impl StoreWriter {
             ));
         }
         let (bytes, id) = signing::sign(&directory, document, key)?;
+        disk::create_dirs(&directory)?;
         disk::write_atomic(&self.temporary(), &layout.snapshot(&id), &bytes)?;
         Ok(id)
     }

@@ -174,3 +174,80 @@ async fn an_interrupted_capture_continues_where_it_stopped() {
     assert_eq!(a.document.content_id, b.document.content_id);
     assert_eq!(capture(&a, "d.victim").parts, capture(&b, "d.victim").parts);
 }
+
+/// Too large, too slow: the caps of the network door hold for data too.
+#[tokio::test(flavor = "multi_thread")]
+async fn caps_on_bytes_and_time_hold() {
+    use benthic_mirror::net::{ConnectOverride, Net, NetOptions};
+    let origin = origin().await;
+    let net = |options: NetOptions| {
+        Net::new(NetOptions {
+            allowed_hosts: vec![benthic_mirror::demo::ORIGIN_HOST.to_owned()],
+            connect_overrides: vec![ConnectOverride {
+                origin: benthic_mirror::demo::ORIGIN.to_owned(),
+                to: origin.address(),
+            }],
+            ..options
+        })
+        .unwrap()
+    };
+    let outcome = async |net: Net| {
+        let store = TestStore::new();
+        let mut writer = store.store.writer().unwrap();
+        let report = benthic_mirror::sync::pull(
+            &net,
+            &mut writer,
+            &support::options(),
+            &support::clock(),
+            &benthic_mirror::sync::NoProgress,
+        )
+        .await
+        .unwrap();
+        report.outcome("d.victim").unwrap().clone()
+    };
+    let small = net(NetOptions { max_response_bytes: 20_000, ..NetOptions::default() });
+    let RelationOutcome::Failed { reason } = outcome(small).await else { panic!() };
+    assert!(reason.contains("larger than the 20000 bytes allowed"), "{reason}");
+
+    origin.add_fault(rule(Occurrence::Always, Fault::Delay(Duration::from_secs(20))));
+    let hasty = net(NetOptions { request_timeout: Duration::from_millis(300), ..NetOptions::default() });
+    let RelationOutcome::Failed { reason } = outcome(hasty).await else { panic!() };
+    assert!(reason.contains("gave no complete answer within 0.3 s"), "{reason}");
+
+    // The documents' host isn't a data host unless the list says so.
+    let stranger = Net::new(NetOptions {
+        connect_overrides: vec![ConnectOverride {
+            origin: benthic_mirror::demo::ORIGIN.to_owned(),
+            to: origin.address(),
+        }],
+        ..NetOptions::default()
+    })
+    .unwrap();
+    origin.clear_requests();
+    let store = TestStore::new();
+    let mut writer = store.store.writer().unwrap();
+    let refused = benthic_mirror::sync::pull(
+        &stranger,
+        &mut writer,
+        &support::options(),
+        &support::clock(),
+        &benthic_mirror::sync::NoProgress,
+    )
+    .await;
+    assert!(
+        matches!(&refused, Err(SyncError::NothingCaptured { first, .. }) if first.contains("allowed data host"))
+    );
+    assert!(origin.requests().iter().all(|request| request.path().starts_with("/bdp/")));
+}
+
+/// A pull can run in a task of its own.
+#[test]
+fn a_pull_can_be_spawned() {
+    fn assert_send<T: Send>(_: T) {}
+    let run = async {
+        let origin = origin().await;
+        let store = TestStore::new();
+        store.pull(&origin, &support::options()).await
+    };
+    assert_send(run);
+}

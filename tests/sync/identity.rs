@@ -100,3 +100,39 @@ async fn double_read_can_be_asked_for() {
     assert_eq!(capture(&b, "d.a").evidence, Evidence::DoubleRead);
     assert_eq!(a.document.content_id, b.document.content_id);
 }
+
+/// Shapes that are read differently when they don't fit one page: no key, columns the server can't order, a declared
+/// key that isn't one. The sort they end up in is the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_method_of_reading_leaves_no_trace() {
+    let json = |index: i64| DemoValue::Json(format!("{{\"z\":{}}}", (index * 31) % 300));
+    let unordered = relation(
+        "unordered",
+        &[("j", "json"), ("n", "integer")],
+        &[],
+        (0..300).map(|index| vec![json(index), DemoValue::Int((index * 7) % 300)]).collect(),
+    );
+    let mut half_null = relation(
+        "half_null",
+        &[("label", "text"), ("id", "integer"), ("j", "json")],
+        &["id"],
+        (0..300)
+            .map(|index| vec![DemoValue::from(format!("{}", index % 9)), DemoValue::Int(index), json(index)])
+            .collect(),
+    );
+    half_null.rows[3][1] = DemoValue::Null;
+    let origin = support::origin_of(vec![unordered, half_null]).await;
+    let (whole, paged) = (TestStore::new(), TestStore::new());
+    whole.pull(&origin, &support::options()).await.unwrap();
+    let options = PullOptions { page_size: Some(37), ..support::options() };
+    let report = paged.pull(&origin, &options).await.unwrap();
+    assert_eq!(report.failures(), 0, "{report:#?}");
+    let (a, b) = (whole.current(), paged.current());
+    for source in ["d.unordered", "d.half_null"] {
+        let (a, b) = (capture(&a, source), capture(&b, source));
+        assert_eq!((a.evidence, b.evidence), (Evidence::SingleResponse, Evidence::DoubleRead), "{source}");
+        assert_eq!(a.sort_key, b.sort_key, "{source}");
+        assert_eq!(a.parts, b.parts, "{source}");
+    }
+    assert_eq!(a.document.content_id, b.document.content_id);
+}
