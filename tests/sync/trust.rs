@@ -190,7 +190,8 @@ async fn the_two_lists_of_keys_are_not_mixed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_store_is_an_error_never_no_state() {
     let origin = support::origin_of(vec![numbered("t", 10)]).await;
-    let damage: [(&str, fn(&TestStore)); 6] = [
+    type Damage = fn(&TestStore);
+    let damage: [(&str, Damage); 6] = [
         ("document edited", |store| {
             let path = store.path().join(format!("snapshots/{}.json", store.current().id));
             let text = std::fs::read_to_string(&path).unwrap();
