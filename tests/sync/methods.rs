@@ -106,6 +106,25 @@ async fn keyless_relations_are_read_twice_in_a_total_order() {
     assert_eq!(labels, expected);
 }
 
+/// An update between the two passes leaves every count as it was: only comparing the passes notices.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_between_two_passes_is_noticed() {
+    let rows = (0..1500).map(|n| vec![DemoValue::Int(n), text("same")]).collect();
+    let log = keyless(&[("n", "integer"), ("label", "text")], rows);
+    let origin = support::origin_of(vec![log]).await;
+    let update: benthic_mirror::demo::origin::Mutation = std::sync::Arc::new(|data| {
+        data.relation_mut("d.log").unwrap().rows[3][1] = DemoValue::from("updated");
+    });
+    // Two pages make the first pass.
+    origin.add_fault(FaultRule::new("/d/log", Occurrence::Nth(3), Fault::MutateRows(update)).method("GET"));
+    let store = TestStore::new();
+    store.pull(&origin, &support::options()).await.unwrap();
+    let snapshot = store.current();
+    let found = capture(&snapshot, "d.log");
+    assert_eq!((found.rows, found.retries, found.evidence), (1500, 1, Evidence::DoubleRead));
+    assert!(labels(&store, "d.log").contains(&"updated".to_owned()));
+}
+
 /// A column the server can't order: fine while rows differ elsewhere, refused when only it tells rows apart.
 #[tokio::test(flavor = "multi_thread")]
 async fn ties_in_what_the_server_can_order_are_refused() {
