@@ -5,6 +5,7 @@
 
 mod build;
 mod column_type;
+mod endpoints;
 mod joins;
 mod model;
 mod nearest;
