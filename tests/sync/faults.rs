@@ -7,7 +7,7 @@ use benthic_mirror::demo::origin::{DemoOrigin, Fault, FaultRule, Occurrence};
 use benthic_mirror::store::Evidence;
 use benthic_mirror::sync::{PullOptions, RelationOutcome, SyncError};
 
-use crate::support::{self, TestStore, capture, numbered};
+use crate::support::{self, Log, TestStore, capture, numbered};
 
 /// Three relations, of which `d.victim` gets the faults.
 async fn origin() -> DemoOrigin {
@@ -150,10 +150,22 @@ async fn an_interrupted_capture_continues_where_it_stopped() {
     let origin = origin().await;
     let store = TestStore::new();
     // The third page hangs; the run is dropped there, as a kill would.
-    origin.add_fault(rule(Occurrence::Nth(3), Fault::Delay(Duration::from_secs(3))));
+    origin.add_fault(rule(Occurrence::Nth(3), Fault::Delay(Duration::from_secs(600))));
     let options = PullOptions { page_size: Some(500), ..support::only(&["d.victim"]) };
-    let stopped = tokio::time::timeout(Duration::from_millis(1500), store.pull(&origin, &options)).await;
-    assert!(stopped.is_err(), "the run should hang at the third page");
+    let log = Log::default();
+    let two_pages = async {
+        let asked = || {
+            let requests = origin.requests();
+            requests.iter().filter(|request| request.method == "GET" && request.path() == "/d/victim").count()
+        };
+        while asked() < 3 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::select! {
+        ended = store.pull_at(&origin, &options, &support::clock(), &log) => panic!("{ended:?}"),
+        () = two_pages => {}
+    }
     assert_eq!(store.store.current_id().unwrap(), None);
 
     origin.clear_faults();
