@@ -243,7 +243,7 @@ fn same_average(text: &str, units: i128, scale: usize, count: i128) -> Result<()
     if shown < scale {
         return Err("fewer digits after the point than the input".to_owned());
     }
-    let found = average.units(shown).map(i256::from_i128).ok_or("too many digits")?;
+    let found = i256::from_string(&text.replace('.', "")).ok_or("too many digits")?;
     let count = i256::from_i128(count);
     let raised = u32::try_from(shown - scale)
         .ok()
