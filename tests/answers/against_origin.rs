@@ -15,6 +15,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering as AtomicOrdering};
 
+use arrow::datatypes::i256;
 use benthic_mirror::app::{AppError, Mirror};
 use benthic_mirror::catalog::ColumnType;
 use benthic_mirror::config::ScanPolicy;
@@ -22,7 +23,7 @@ use benthic_mirror::demo::{self, DemoRelation};
 use serde_json::Value;
 
 use self::compare::same_value;
-use self::fold::{Folded, compare_outputs, fold, same_output};
+use self::fold::{Folded, compare_outputs, fold, same_output, spelled, units_of};
 use self::generator::{
     AggregateRequest, Filter, Order, RowsRequest, completed, is_numeric, is_text, order_parameter,
     select_parameter, written,
@@ -354,12 +355,10 @@ impl Outputs<'_> {
         let having = match &group[output] {
             Folded::Null => None,
             Folded::Count(count) => number(count.to_string(), chooser),
-            Folded::Sum { units, scale, .. } => {
-                number(demo::Decimal::scaled(*units, *scale).to_string(), chooser)
-            }
+            Folded::Sum { units, scale, .. } => number(spelled(*units, *scale), chooser),
             // Between two averages rather than on one: where it is cut off must not decide.
             Folded::Average { units, scale, count } => {
-                number(format!("{}5", demo::Decimal::scaled(units / count, *scale + 1)), chooser)
+                number(spelled(*units / *count * i256::from(10) + i256::from(5), *scale + 1), chooser)
             }
             Folded::Double(value) => number(value.to_string(), chooser),
             Folded::Shown(value, column_type) => {
@@ -440,7 +439,7 @@ impl Having {
                     }
                     fraction => {
                         let scale = number.scale();
-                        let units = number.units(scale).expect("fits");
+                        let units = units_of(&number, scale);
                         let bound = Folded::Sum { units, scale, declared: false };
                         compare_outputs(fraction, &bound, false)
                     }

@@ -21,15 +21,15 @@ pub enum Folded {
     Count(usize),
     /// A sum of exact numbers in units of 10^-scale.
     Sum {
-        units: i128,
+        units: i256,
         scale: usize,
         declared: bool,
     },
     /// The same divided by a count.
     Average {
-        units: i128,
+        units: i256,
         scale: usize,
-        count: i128,
+        count: i256,
     },
     Double(f64),
 }
@@ -107,13 +107,17 @@ fn metric_of(relation: &DemoRelation, metric: &Metric, rows: &[&Value]) -> Folde
         function => {
             let numbers: Vec<Decimal> = values.iter().map(|value| decimal(value)).collect();
             let scale = numbers.iter().map(Decimal::scale).max().unwrap_or(0);
-            let units = numbers.iter().map(|number| number.units(scale).expect("fits")).sum();
+            let units = numbers
+                .iter()
+                .map(|number| units_of(number, scale))
+                .try_fold(i256::ZERO, i256::checked_add)
+                .expect("fits in 256 bits");
             match function {
                 "sum" => {
                     let declared = !matches!(column.column_type, ColumnType::Numeric { declared: None });
                     Folded::Sum { units, scale, declared }
                 }
-                _ => Folded::Average { units, scale, count: numbers.len() as i128 },
+                _ => Folded::Average { units, scale, count: i256::from_i128(numbers.len() as i128) },
             }
         }
     }
@@ -190,20 +194,34 @@ pub fn compare_outputs(left: &Folded, right: &Folded, descending: bool) -> Order
     if descending { order.reverse() } else { order }
 }
 
+/// `units × 10^places`, if 256 bits hold it.
+fn raised(units: i256, places: usize) -> Option<i256> {
+    i256::from(10).checked_pow(u32::try_from(places).ok()?)?.checked_mul(units)
+}
+
+/// A finite decimal in units of 10^-scale; it must have no more digits than that.
+pub fn units_of(number: &Decimal, scale: usize) -> i256 {
+    let digits = i256::from_string(&number.to_string().replace('.', "")).expect("a finite number");
+    raised(digits, scale - number.scale()).expect("fits in 256 bits")
+}
+
+/// Units of 10^-scale as PostgreSQL prints them.
+pub fn spelled(units: i256, scale: usize) -> String {
+    Decimal::from_text(&format!("{units}e-{scale}")).to_string()
+}
+
 /// Sums and averages as fractions, by cross-multiplication.
 fn compare_ratios(left: &Folded, right: &Folded) -> Ordering {
     let parts = |folded: &Folded| match folded {
-        Folded::Sum { units, scale, .. } => (*units, *scale, 1),
+        Folded::Sum { units, scale, .. } => (*units, *scale, i256::ONE),
         Folded::Average { units, scale, count } => (*units, *scale, *count),
         other => panic!("{other:?} is no fraction"),
     };
     let (left, left_scale, left_count) = parts(left);
     let (right, right_scale, right_count) = parts(right);
     let scale = left_scale.max(right_scale);
-    let common = |units: i128, from: usize, count: i128| {
-        let factor = i256::from(10).checked_pow(u32::try_from(scale - from).expect("scale"));
-        let raised = factor.and_then(|factor| factor.checked_mul(i256::from_i128(units)));
-        raised.and_then(|raised| raised.checked_mul(i256::from_i128(count))).expect("fits in 256 bits")
+    let common = |units: i256, from: usize, count: i256| {
+        raised(units, scale - from).and_then(|raised| raised.checked_mul(count)).expect("fits in 256 bits")
     };
     common(left, left_scale, right_count).cmp(&common(right, right_scale, left_count))
 }
@@ -219,8 +237,11 @@ pub fn same_output(ours: &Value, expected: &Folded) -> Result<(), String> {
         Folded::Count(_) => wrong(),
         Folded::Sum { units, scale, declared } => {
             let text = exact_text(ours)?;
-            let sum = Decimal::scaled(*units, *scale);
-            let same = if *declared { text == sum.to_string() } else { Decimal::from_text(&text) == sum };
+            let sum = spelled(*units, *scale);
+            let same = match declared {
+                true => text == sum,
+                false => Decimal::from_text(&text) == Decimal::from_text(&sum),
+            };
             if same { Ok(()) } else { wrong() }
         }
         Folded::Average { units, scale, count } => {
@@ -237,24 +258,19 @@ pub fn same_output(ours: &Value, expected: &Folded) -> Result<(), String> {
 
 /// An average is right if it is the quotient rounded half away from zero at its own scale, shows no digit of its
 /// input less, and has at least sixteen significant digits, as PostgreSQL's has.
-fn same_average(text: &str, units: i128, scale: usize, count: i128) -> Result<(), String> {
+fn same_average(text: &str, units: i256, scale: usize, count: i256) -> Result<(), String> {
     let average = Decimal::from_text(text);
     let shown = average.scale();
     if shown < scale {
         return Err("fewer digits after the point than the input".to_owned());
     }
     let found = i256::from_string(&text.replace('.', "")).ok_or("too many digits")?;
-    let count = i256::from_i128(count);
-    let raised = u32::try_from(shown - scale)
-        .ok()
-        .and_then(|places| i256::from(10).checked_pow(places))
-        .and_then(|factor| factor.checked_mul(i256::from_i128(units)))
-        .ok_or("too many digits")?;
+    let raised = raised(units, shown - scale).ok_or("too many digits")?;
     let zero = i256::ZERO;
     let magnitude = |value: i256| if value < zero { value.wrapping_neg() } else { value };
     let (quotient, rest) = (magnitude(raised) / count, magnitude(raised) % count);
     let rounded = if rest * i256::from(2) >= count { quotient + i256::ONE } else { quotient };
-    if magnitude(found) != rounded || (found != zero && (found < zero) != (units < 0)) {
+    if magnitude(found) != rounded || (found != zero && (found < zero) != (units < zero)) {
         return Err(format!("not {rounded} units of 10^-{shown}"));
     }
     if rest != zero && rounded.to_string().len() < 16 {
