@@ -1,1 +1,19 @@
 //! The use cases that need several rooms: answer a request, discover, status.
+//!
+//! [`Mirror`] holds an open store and the snapshot being served. Each use case is one method that routes, then calls
+//! `engine` or `spatial`, and stamps the result with where it came from.
+
+mod answer;
+mod discover;
+mod error;
+mod mirror;
+mod route;
+mod served;
+mod spatial;
+mod status;
+
+pub use discover::{Detail, DiscoverArguments};
+pub use error::AppError;
+pub use mirror::{Mirror, MirrorOptions};
+pub use spatial::RpcArguments;
+pub use status::RelationStatus;

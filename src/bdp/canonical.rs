@@ -7,6 +7,7 @@
 
 use serde_json::{Map, Value};
 
+use super::error::readable;
 use super::number::canonical_number;
 use super::parse::{MAX_DEPTH, Pointer, is_reserved_name};
 
@@ -73,7 +74,7 @@ fn check(value: &Value, path: &Pointer<'_>, depth: usize) -> Result<(), Canonica
             match canonical_number(number) {
                 Some(_) => Ok(()),
                 None => {
-                    Err(CanonicalError::NumberNotExact { path: path.to_string(), number: number.to_owned() })
+                    Err(CanonicalError::NumberNotExact { path: path.to_string(), number: readable(number) })
                 }
             }
         }

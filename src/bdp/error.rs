@@ -303,6 +303,90 @@ pub enum VerifyError {
     },
 }
 
+/// The checks of a verification, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Check {
+    /// Step 1: bytes, JSON, names, numbers.
+    Form,
+    /// Step 2: the signature block and its algorithms.
+    SignatureBlock,
+    /// Step 3: the key is a trusted one.
+    TrustedKey,
+    /// Step 4: the payload is the one that was hashed.
+    PayloadHash,
+    /// Step 5: the signature over the hash.
+    Signature,
+    /// Step 6: version and schema.
+    Schema,
+    /// Step 7: collection, pins and addresses.
+    Membership,
+}
+
+impl Check {
+    /// All checks in their order.
+    pub const ALL: [Self; 7] = [
+        Self::Form,
+        Self::SignatureBlock,
+        Self::TrustedKey,
+        Self::PayloadHash,
+        Self::Signature,
+        Self::Schema,
+        Self::Membership,
+    ];
+
+    /// The check in a few words.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Form => "well-formed",
+            Self::SignatureBlock => "signature block",
+            Self::TrustedKey => "trusted key",
+            Self::PayloadHash => "payload hash",
+            Self::Signature => "signature",
+            Self::Schema => "schema",
+            Self::Membership => "membership",
+        }
+    }
+}
+
+impl VerifyError {
+    /// The check that failed.
+    pub fn check(&self) -> Check {
+        match self {
+            Self::TooLarge { .. }
+            | Self::ByteOrderMark
+            | Self::NotUtf8 { .. }
+            | Self::NotJson { .. }
+            | Self::NotAnObject { .. }
+            | Self::DuplicateMember { .. }
+            | Self::ReservedMember { .. }
+            | Self::TrailingData { .. }
+            | Self::TooDeep { .. }
+            | Self::NumberNotExact { .. } => Check::Form,
+            Self::MissingSignature | Self::MalformedSignature { .. } | Self::UnsupportedAlgorithm { .. } => {
+                Check::SignatureBlock
+            }
+            Self::UntrustedKey { .. } | Self::MalformedKey { .. } | Self::SmallOrderKey { .. } => {
+                Check::TrustedKey
+            }
+            Self::HashMismatch { .. } => Check::PayloadHash,
+            Self::BadSignature { .. } | Self::NonCanonicalSignature { .. } => Check::Signature,
+            Self::UnsupportedVersion { .. }
+            | Self::Schema { .. }
+            | Self::UnknownMember { .. }
+            | Self::UnknownDocument
+            | Self::EmbeddedSchema { .. } => Check::Schema,
+            Self::WrongCollection { .. }
+            | Self::DuplicateDataset { .. }
+            | Self::MissingMember { .. }
+            | Self::UnlistedDataset { .. }
+            | Self::MemberNameMismatch { .. }
+            | Self::PinMismatch { .. }
+            | Self::ManifestUrl { .. }
+            | Self::Rollback { .. } => Check::Membership,
+        }
+    }
+}
+
 impl From<CanonicalError> for VerifyError {
     fn from(error: CanonicalError) -> Self {
         match error {
@@ -312,6 +396,26 @@ impl From<CanonicalError> for VerifyError {
             CanonicalError::Serialize { reason } => Self::NotJson { reason },
         }
     }
+}
+
+/// Text from an unverified document, fit for a terminal: cut short, with control and direction characters escaped.
+pub(super) fn readable(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut readable = String::new();
+    for (position, character) in text.chars().enumerate() {
+        if position == LONGEST {
+            readable.push('…');
+            break;
+        }
+        let changes_direction =
+            matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if character.is_control() || changes_direction {
+            readable.extend(character.escape_unicode());
+        } else {
+            readable.push(character);
+        }
+    }
+    readable
 }
 
 /// The first faults in one line; a wholly wrong document shouldn't flood the terminal.
@@ -329,4 +433,16 @@ fn faults_in_words(faults: &[SchemaFault]) -> String {
         words.push(format!("and {more} more"));
     }
     words.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn foreign_text_can_not_drive_a_terminal() {
+        assert_eq!(readable("a\u{1b}[2J\u{9b}\u{202e}é"), "a\\u{1b}[2J\\u{9b}\\u{202e}é");
+        assert_eq!(readable(&"x".repeat(80)).len(), 80);
+        assert_eq!(readable(&"x".repeat(8_000_000)), format!("{}…", "x".repeat(80)));
+    }
 }

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
+use super::error::readable;
+
 /// SHA-256 of a document's canonical payload; written as 64 lowercase hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PayloadHash([u8; 32]);
@@ -38,7 +40,7 @@ impl PayloadHash {
     /// # Errors
     /// [`MalformedHash`] for anything but 64 lowercase hex digits.
     pub fn parse(text: &str) -> Result<Self, MalformedHash> {
-        let malformed = || MalformedHash { found: text.chars().take(80).collect() };
+        let malformed = || MalformedHash { found: readable(text) };
         if text.len() != 64 || text.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return Err(malformed());
         }

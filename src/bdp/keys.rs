@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::VerifyingKey;
 
-use super::error::VerifyError;
+use super::error::{VerifyError, readable};
 
 /// The publisher's key, trusted unless the configuration names others.
 pub const PUBLISHER_KEY: &str = "qwG8vQQN7m/uB0Nwgor3s1EJCKjqZM/SNThV+V7XumM=";
@@ -75,7 +75,7 @@ pub fn encode_key(key: &VerifyingKey) -> String {
 }
 
 fn malformed(text: &str, reason: &'static str) -> VerifyError {
-    VerifyError::MalformedKey { found: text.chars().take(80).collect(), reason }
+    VerifyError::MalformedKey { found: readable(text), reason }
 }
 
 fn key_bytes(text: &str) -> Result<[u8; 32], VerifyError> {

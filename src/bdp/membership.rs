@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use url::{Host, Url};
 
 use super::document::{Collection, CollectionMember, Manifest};
-use super::error::VerifyError;
+use super::error::{VerifyError, readable};
 use super::keys::TrustedKeys;
 use super::parse::Limits;
 use super::verify::{Verified, verify_manifest};
@@ -156,7 +156,7 @@ pub fn manifest_url(
 ) -> Result<Url, VerifyError> {
     checked_url(root, &member.manifest_url, loopback).map_err(|reason| VerifyError::ManifestUrl {
         dataset: member.dataset_name.clone(),
-        url: member.manifest_url.chars().take(200).collect(),
+        url: readable(&member.manifest_url),
         reason,
     })
 }
@@ -246,6 +246,9 @@ mod tests {
             "https://benthic.io/bdp/../m.json",
             "https://benthic.io/x/../bdp/m.json",
             "https://benthic.io/bdp/./m.json",
+            "https://benthic.io/bdp/x/../m.json",
+            "https://benthic.io/bdp/x/%2e%2e/m.json",
+            "https://benthic.io/bdp/%2e/m.json",
             "https://benthic.io/bdp/%2e%2e/m.json",
             "https://benthic.io/bdp/.%2E/m.json",
             "https://benthic.io/bdp/a%2fm.json",
@@ -263,5 +266,8 @@ mod tests {
             let outcome = check("https://benthic.io/bdp", url, LoopbackHttp::Allowed);
             assert!(outcome.is_err(), "{url}: {outcome:?}");
         }
+        // Allowing plain HTTP to this machine doesn't allow it to others, even when the root has it.
+        let plain = check("http://data.example/bdp", "http://data.example/bdp/m.json", LoopbackHttp::Allowed);
+        assert!(plain.is_err(), "{plain:?}");
     }
 }

@@ -25,7 +25,7 @@ pub mod ledger;
 pub mod membership;
 mod number;
 pub mod parse;
-
+pub mod report;
 pub mod schema;
 pub mod sign;
 pub mod signature;
@@ -36,7 +36,7 @@ pub use document::{
     DeclaredJoinPath, DeclaredJoinType, DeclaredRelation, DeclaredReliability, Document, EndpointMeta,
     EtlProvenance, Manifest, SignatureBlock, SourceAttribution, TransportType,
 };
-pub use error::{RollbackReason, SchemaFault, VerifyError};
+pub use error::{Check, RollbackReason, SchemaFault, VerifyError};
 pub use hash::{MalformedHash, PayloadHash};
 pub use keys::{PUBLISHER_KEY, TrustedKeys};
 pub use membership::{

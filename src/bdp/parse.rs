@@ -11,7 +11,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::error::VerifyError;
+use super::error::{VerifyError, readable};
 use super::number::canonical_number;
 
 /// The deepest nesting any document may have; the outermost object is level 1. Real documents use 6. Below the
@@ -33,7 +33,8 @@ impl Default for Limits {
     }
 }
 
-/// A place in a document, built on the stack while walking and written as a JSON pointer (RFC 6901).
+/// A place in a document, built on the stack while walking and written as a JSON pointer (RFC 6901), for people:
+/// long names are cut and control characters escaped, since the document isn't trusted yet.
 pub(super) enum Pointer<'a> {
     /// The document itself.
     Root,
@@ -48,7 +49,7 @@ impl fmt::Display for Pointer<'_> {
         match self {
             Self::Root => Ok(()),
             Self::Member(parent, name) => {
-                write!(formatter, "{parent}/{}", name.replace('~', "~0").replace('/', "~1"))
+                write!(formatter, "{parent}/{}", readable(name).replace('~', "~0").replace('/', "~1"))
             }
             Self::Index(parent, index) => write!(formatter, "{parent}/{index}"),
         }
@@ -139,7 +140,7 @@ impl ValueSeed<'_> {
     fn number<E: serde::de::Error>(&self, text: String) -> Result<Value, E> {
         if canonical_number(&text).is_none() {
             let path = self.path.to_string();
-            return Err(self.context.refuse(VerifyError::NumberNotExact { path, number: text }));
+            return Err(self.context.refuse(VerifyError::NumberNotExact { path, number: readable(&text) }));
         }
         text.parse::<Number>().map(Value::Number).map_err(E::custom)
     }

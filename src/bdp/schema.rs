@@ -12,7 +12,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value};
 
-use super::error::{SchemaFault, VerifyError};
+use super::error::{SchemaFault, VerifyError, readable};
 
 /// The protocol version whose rules are built in.
 const SUPPORTED: &str = "1.0";
@@ -97,7 +97,7 @@ fn version_of(members: &Map<String, Value>) -> Result<Version, VerifyError> {
     let major: u64 = major.parse().unwrap_or(u64::MAX);
     let minor: u64 = minor.parse().unwrap_or(u64::MAX);
     if major != SUPPORTED_MAJOR {
-        let found = declared.chars().take(80).collect();
+        let found = readable(declared);
         return Err(VerifyError::UnsupportedVersion { found, supported: SUPPORTED });
     }
     Ok(if minor > SUPPORTED_MINOR { Version::Newer(declared.clone()) } else { Version::Known })

@@ -6,7 +6,7 @@ use ed25519_dalek::Signature;
 use serde_json::{Map, Value};
 
 use super::canonical::canonicalize_object;
-use super::error::VerifyError;
+use super::error::{VerifyError, readable};
 use super::hash::PayloadHash;
 use super::keys::TrustedKeys;
 use super::parse::{Limits, parse_object};
@@ -50,7 +50,7 @@ pub(super) fn open(bytes: &[u8], keys: &TrustedKeys, limits: &Limits) -> Result<
     let author = match members.get("author_pubkey") {
         Some(Value::String(author)) => author.clone(),
         other => {
-            let found = other.map(Value::to_string).unwrap_or_default().chars().take(80).collect();
+            let found = readable(&other.map(Value::to_string).unwrap_or_default());
             return Err(VerifyError::MalformedKey { found, reason: "'author_pubkey' must be a string" });
         }
     };
@@ -112,7 +112,7 @@ fn check_algorithm(
         None => Ok(()),
         Some(Value::String(found)) if found == expected => Ok(()),
         Some(found) => {
-            let found = found.to_string().chars().take(80).collect();
+            let found = readable(&found.to_string());
             Err(VerifyError::UnsupportedAlgorithm { field, found, expected })
         }
     }

@@ -5,10 +5,12 @@
 
 mod build;
 mod column_type;
+mod endpoints;
 mod joins;
 mod model;
 mod nearest;
 pub mod ranking;
+mod stored_type;
 #[cfg(test)]
 mod testing;
 mod words;
@@ -21,3 +23,4 @@ pub use model::{
     SignedFile,
 };
 pub use nearest::column_candidates;
+pub use stored_type::{DECIMAL_CLASSES, StoredColumn, StoredGeometry, StoredType, UnknownStoredType};

@@ -8,6 +8,7 @@ mod catalogue;
 mod names;
 pub mod origin;
 mod places;
+pub mod questions;
 mod random;
 mod relation;
 mod rows;

@@ -2,7 +2,7 @@
 
 use crate::catalog::ColumnType;
 
-use super::value::{DemoValue, row_json};
+use super::value::{DemoValue, row_json, value_json};
 
 /// One declared column.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,6 +157,13 @@ impl<'a> DemoRow<'a> {
     /// The value of an integer column, `None` for null.
     pub fn int(&self, column: &str) -> Option<i64> {
         self.get(column).as_int()
+    }
+
+    /// A value as the API writes it in JSON; `None` if there is no such column.
+    pub fn json(&self, column: &str) -> Option<String> {
+        let index = self.relation.column_index(column)?;
+        let declared = self.relation.columns.get(index)?;
+        Some(value_json(self.values.get(index)?, &declared.column_type))
     }
 
     /// All values in column order.

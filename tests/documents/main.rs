@@ -9,5 +9,10 @@
     reason = "a test may stop"
 )]
 
+mod attacks;
 mod discovery;
+mod fixtures;
+mod grants;
+mod random;
 mod real;
+mod vectors;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use benthic_mirror::bdp::report::{Finding, Standing, examine_folder};
 use benthic_mirror::bdp::{
     Limits, TrustedKeys, Verified, VerifyError, check_collection_name, check_member, verify_collection,
     verify_document, verify_manifest, verify_set,
@@ -222,4 +223,65 @@ fn constraints(schema: &serde_json::Value, root: &serde_json::Value) -> serde_js
         kept.insert(keyword.clone(), value);
     }
     serde_json::json!(kept)
+}
+
+#[test]
+fn the_folder_report_tells_complete_from_incomplete() {
+    let Some(root) = real_documents() else { return };
+    let mut files = BTreeMap::new();
+    let mut folders = vec![root.join("bdp")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(root.join("bdp")).unwrap().to_str().unwrap().to_owned();
+                files.insert(name, std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    let report = examine_folder(&files, &publisher(), &Limits::default());
+    let finding =
+        |path: &str| &report.documents.iter().find(|document| document.path == path).unwrap().finding;
+    for list in ["index.json", "keys.json"] {
+        assert_eq!(finding(list), &Finding::UnsignedList, "{list}");
+    }
+    assert_eq!(finding("v1/manifest.schema.json"), &Finding::OtherJson);
+    let standing = |path: &str| match finding(path) {
+        Finding::Verified(facts) => facts.standing.clone(),
+        other => panic!("{path}: {other:?}"),
+    };
+    assert_eq!(standing("parts/nhtsa/manifest.json"), Some(Standing::Pinned { by: "parts".to_owned() }));
+    for superseded in
+        ["samer/manifest.64daff15", "up_cdmaps/manifest.0b02c530", "up_cdmaps/manifest.e3442fd3"]
+    {
+        let path = format!("ngopen/{superseded}.json");
+        assert!(matches!(standing(&path), Some(Standing::Superseded { by, .. }) if by == "ngopen"), "{path}");
+    }
+    let missing = VerifyError::MissingMember {
+        collection: "ngopen".to_owned(),
+        datasets: vec!["usaspending".to_owned(), "irs_ng".to_owned()],
+    };
+    assert_eq!(report.faults(), [("ngopen/collection.json", &missing)]);
+    let printed = report.to_string();
+    assert!(printed.contains("complete  parts/collection.json: 'parts' with 1 members"), "{printed}");
+    assert!(printed.contains("unsigned  index.json: not believed"), "{printed}");
+
+    // Without the pinned revision, the superseded one is named as what it is.
+    files.remove("ngopen/samer/manifest.json");
+    let report = examine_folder(&files, &publisher(), &Limits::default());
+    assert!(
+        report.faults().iter().any(
+            |(_, fault)| matches!(fault, VerifyError::PinMismatch { dataset, .. } if dataset == "samer")
+        ),
+        "{report}"
+    );
+
+    // A signature stripped off is a fault, not a document of another kind.
+    let stripped = String::from_utf8(files["parts/collection.json"].clone()).unwrap();
+    let stripped = stripped.replace("cryptographic_signature", "signature");
+    files.insert("parts/collection.json".to_owned(), stripped.into_bytes());
+    let report = examine_folder(&files, &publisher(), &Limits::default());
+    assert!(report.faults().contains(&("parts/collection.json", &VerifyError::MissingSignature)), "{report}");
 }

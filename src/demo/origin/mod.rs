@@ -63,6 +63,16 @@ impl Default for OriginCatalogue {
     }
 }
 
+/// What one of the three spatial functions answers over some rows, by brute force; `None` for arguments it refuses.
+pub(super) fn call_function(
+    data: &DemoData,
+    dataset: &str,
+    function: &str,
+    arguments: &[(String, String)],
+) -> Option<DemoRelation> {
+    rpc::call(data, dataset, function, arguments).ok()
+}
+
 /// How an origin behaves.
 #[derive(Debug, Clone)]
 pub struct OriginOptions {

@@ -1,0 +1,92 @@
+//! Queries and joins: check, route, run, stamp.
+
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::error::AppError;
+use super::mirror::{Mirror, manifest_hashes};
+use crate::engine::{
+    Answer, JoinArguments, JoinSource, QueryArguments, check_join, check_query, explain_join, explain_query,
+    read_arguments, run_join, run_query,
+};
+
+impl Mirror {
+    /// `benthic_query` with its arguments as a caller sent them.
+    pub async fn query(&self, arguments: Map<String, Value>) -> Result<Value, AppError> {
+        let arguments: QueryArguments = read_arguments(arguments)?;
+        self.run_query(&arguments).await
+    }
+
+    /// `benthic_join` with its arguments as a caller sent them.
+    pub async fn join(&self, arguments: Map<String, Value>) -> Result<Value, AppError> {
+        let arguments: JoinArguments = read_arguments(arguments)?;
+        self.run_join(&arguments).await
+    }
+
+    async fn run_query(&self, arguments: &QueryArguments) -> Result<Value, AppError> {
+        let started = Instant::now();
+        let _permit = self.admit().await?;
+        let serving = self.serving()?;
+        let catalog = &serving.snapshot.catalog;
+        let query = check_query(catalog, arguments, self.runtime.limits())?;
+        let held = self.held(&serving, query.relation)?;
+        let manifest_hash =
+            manifest_hashes(catalog).get(query.relation.dataset.as_str()).copied().unwrap_or("");
+        if arguments.explain {
+            let explained = explain_query(&query, &held.data, &self.runtime, self.options.run).await?;
+            let provenance = self.provenance(&serving, &held, manifest_hash, started);
+            return Ok(json!({"explain": explained, "served": provenance.value}));
+        }
+        let mut answer =
+            run_query(&query, &held.data, manifest_hash, &self.runtime, self.options.run).await?;
+        let provenance = self.provenance(&serving, &held, manifest_hash, started);
+        warn(&mut answer, query.relation.source(), provenance.warning);
+        Ok(answer.into_json(provenance.value, self.runtime.limits().max_response_bytes)?)
+    }
+
+    async fn run_join(&self, arguments: &JoinArguments) -> Result<Value, AppError> {
+        let started = Instant::now();
+        let _permit = self.admit().await?;
+        let serving = self.serving()?;
+        let catalog = &serving.snapshot.catalog;
+        let join = check_join(catalog, arguments, self.runtime.limits())?;
+        // Both sides come from one snapshot, never mixed.
+        let left = self.held(&serving, join.left.relation)?;
+        let right = self.held(&serving, join.right.relation)?;
+        let hashes = manifest_hashes(catalog);
+        let hash_of = |dataset: &str| hashes.get(dataset).copied().unwrap_or("");
+        let (left_hash, right_hash) =
+            (hash_of(&join.left.relation.dataset), hash_of(&join.right.relation.dataset));
+        if arguments.explain {
+            let explained =
+                explain_join(&join, &left.data, &right.data, &self.runtime, self.options.run).await?;
+            let provenance = self.provenance(&serving, &left, left_hash, started);
+            return Ok(json!({"explain": explained, "served": provenance.value}));
+        }
+        let left_served = self.provenance(&serving, &left, left_hash, started);
+        let right_served = self.provenance(&serving, &right, right_hash, started);
+        let mut answer = run_join(
+            &join,
+            JoinSource { data: &left.data, manifest_hash: left_hash, served: left_served.value.clone() },
+            JoinSource { data: &right.data, manifest_hash: right_hash, served: right_served.value },
+            &self.runtime,
+            self.options.run,
+        )
+        .await?;
+        warn(&mut answer, join.left.relation.source(), left_served.warning);
+        warn(&mut answer, join.right.relation.source(), right_served.warning);
+        let mut served = self.provenance(&serving, &left, left_hash, started).value;
+        if let Some(object) = served.as_object_mut() {
+            // What concerns one side only stands in `sources`.
+            for name in ["capture", "captured_at", "age_seconds", "manifest_hash", "scope", "verified"] {
+                object.remove(name);
+            }
+        }
+        Ok(answer.into_json(served, self.runtime.limits().max_response_bytes)?)
+    }
+}
+
+fn warn(answer: &mut Answer, source: String, warning: Option<String>) {
+    answer.warnings.extend(warning.map(|warning| (Some(source), warning)));
+}

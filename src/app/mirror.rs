@@ -1,0 +1,181 @@
+//! An open store and the snapshot being served.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
+
+use super::error::AppError;
+use crate::catalog::{Catalog, Relation, ranking};
+use crate::config::{Clock, Config};
+use crate::engine::{EngineRuntime, PartFile, Refusal, RefusalCode, RelationData, RunOptions};
+use crate::spatial::{Districts, Nonprofits};
+use crate::store::{Access, Capture, ObjectCheck, RelationState, Snapshot, SnapshotId, Store, Trust};
+
+/// What a mirror is opened with.
+#[derive(Debug, Clone)]
+pub struct MirrorOptions {
+    /// Whose signatures count.
+    pub trust: Trust,
+    /// How answers are bounded and written.
+    pub run: RunOptions,
+    /// Age beyond which a capture counts as stale, in seconds.
+    pub max_age_seconds: u64,
+    /// Requests answered at the same time.
+    pub concurrency: usize,
+}
+
+/// Answers questions from a store.
+pub struct Mirror {
+    store: Store,
+    pub(super) options: MirrorOptions,
+    pub(super) runtime: EngineRuntime,
+    pub(super) clock: Arc<dyn Clock>,
+    permits: Semaphore,
+    serving: Mutex<Option<Arc<Serving>>>,
+}
+
+/// One loaded snapshot with what is built from it on first use.
+pub(super) struct Serving {
+    pub(super) snapshot: Snapshot,
+    pub(super) ranking: ranking::Index,
+    pub(super) districts: OnceCell<Districts>,
+    pub(super) nonprofits: OnceCell<Nonprofits>,
+}
+
+/// A relation's rows together with what is known about them.
+pub(super) struct Held<'a> {
+    pub(super) capture: &'a Capture,
+    pub(super) data: RelationData,
+    /// Whether every part was hashed in this process.
+    pub(super) hashed: bool,
+}
+
+impl Mirror {
+    /// Opens a store for reading. The snapshot itself is loaded by the first question, or by [`Mirror::load`].
+    pub fn open(
+        path: &Path,
+        config: &Config,
+        options: MirrorOptions,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, AppError> {
+        let store = Store::open(path, Access::ReadOnly)?;
+        let runtime = EngineRuntime::new(config.limits.clone(), config.concurrency)
+            .map_err(|error| AppError::Internal { detail: format!("the engine can't start: {error}") })?;
+        Ok(Self {
+            store,
+            permits: Semaphore::new(options.concurrency.max(1)),
+            options,
+            runtime,
+            clock,
+            serving: Mutex::new(None),
+        })
+    }
+
+    /// Loads and verifies the current snapshot; an error says why it can't be served.
+    pub fn load(&self) -> Result<SnapshotId, AppError> {
+        self.serving().map(|serving| serving.snapshot.id)
+    }
+
+    /// The snapshot `current` names now, loaded once and kept until `current` moves.
+    pub(super) fn serving(&self) -> Result<Arc<Serving>, AppError> {
+        let current = self.store.current_id()?.ok_or_else(|| AppError::NotFound {
+            what: format!("the store {} holds no snapshot", self.store.path().display()),
+        })?;
+        let mut slot = self.serving.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(serving) = slot.as_ref().filter(|serving| serving.snapshot.id == current) {
+            return Ok(Arc::clone(serving));
+        }
+        let snapshot = self.store.snapshot(&current, &self.options.trust)?;
+        let serving = Arc::new(Serving {
+            ranking: ranking::Index::build(&snapshot.catalog, &[]),
+            snapshot,
+            districts: OnceCell::new(),
+            nonprofits: OnceCell::new(),
+        });
+        *slot = Some(Arc::clone(&serving));
+        Ok(serving)
+    }
+
+    /// Room for one request. Waits a quarter of the deadline for it, then refuses.
+    pub(super) async fn admit(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        let patience = self.runtime.limits().request_deadline / 4;
+        match tokio::time::timeout(patience, self.permits.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(Refusal::new(
+                RefusalCode::Busy,
+                format!(
+                    "{} requests have been running for {} s, as many as are allowed.",
+                    self.options.concurrency,
+                    patience.as_secs()
+                ),
+            )
+            .fact("concurrency", self.options.concurrency)
+            .next("send the same request again in a few seconds")),
+        }
+    }
+
+    /// The rows of a relation in a snapshot, or why they aren't there.
+    pub(super) fn held<'a>(&self, serving: &'a Serving, relation: &Relation) -> Result<Held<'a>, AppError> {
+        let capture = match serving.snapshot.document.relation(&relation.dataset, &relation.name) {
+            Some(entry) => match entry.capture() {
+                Some(capture) => capture,
+                None => return Err(not_mirrored(serving, relation, skipped(&entry.state)).into()),
+            },
+            None => return Err(not_mirrored(serving, relation, None).into()),
+        };
+        let mut hashed = true;
+        let mut parts = Vec::with_capacity(capture.parts.len());
+        for part in &capture.parts {
+            hashed &= self.store.check_object(&part.object())? == ObjectCheck::Hashed;
+            parts.push(PartFile {
+                path: self.store.object_path(&part.sha256),
+                bytes: part.bytes,
+                rows: part.rows,
+            });
+        }
+        let inexact =
+            capture.columns.iter().filter(|column| column.inexact).map(|column| column.name.clone());
+        let data = RelationData {
+            schema: capture.schema(),
+            parts,
+            sort_key: capture.sort_key.clone(),
+            rows: capture.rows,
+            inexact: inexact.collect(),
+        };
+        Ok(Held { capture, data, hashed })
+    }
+}
+
+fn skipped(state: &RelationState) -> Option<&str> {
+    match state {
+        RelationState::Skipped { reason } => Some(reason),
+        RelationState::Captured(_) => None,
+    }
+}
+
+/// The refusal for a relation the snapshot doesn't hold.
+fn not_mirrored(serving: &Serving, relation: &Relation, reason: Option<&str>) -> Refusal {
+    let source = relation.source();
+    let mirrored: Vec<String> = serving
+        .snapshot
+        .document
+        .relations
+        .iter()
+        .filter(|entry| entry.capture().is_some())
+        .map(|entry| entry.source())
+        .take(12)
+        .collect();
+    let why = reason.map_or_else(|| "it was not captured".to_owned(), str::to_owned);
+    Refusal::new(RefusalCode::NotMirrored, format!("`{source}` is signed but not mirrored here: {why}."))
+        .fact("source", source.as_str())
+        .fact("reason", why)
+        .fact("mirrored", mirrored)
+        .next(format!("ask the operator to run `benthic-mirror sync --relation {source}`"))
+}
+
+/// The manifest hash of each dataset, by name.
+pub(super) fn manifest_hashes(catalog: &Catalog) -> HashMap<&str, &str> {
+    catalog.datasets.iter().map(|dataset| (dataset.name.as_str(), dataset.manifest_hash.as_str())).collect()
+}

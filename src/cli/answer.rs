@@ -1,0 +1,142 @@
+//! `discover`, `query`, `join`, `rpc`: the tools on the command line, through the same code.
+
+use serde_json::{Map, Value, json};
+
+use super::arguments::{DiscoverCommand, Format, JoinCommand, QueryCommand, RpcCommand};
+use super::context::Context;
+use super::error::CliError;
+use super::output::print_answer;
+
+/// Prints relations.
+pub(super) fn discover(context: &Context, command: DiscoverCommand) -> Result<(), CliError> {
+    let mut arguments = Map::new();
+    arguments.insert("query".to_owned(), command.query.join(" ").into());
+    put(&mut arguments, "dataset", command.dataset);
+    put(&mut arguments, "relation", command.relation);
+    put(&mut arguments, "limit", command.limit);
+    if command.full {
+        arguments.insert("detail".to_owned(), "full".into());
+    }
+    let answer = context.mirror()?.discover(arguments)?;
+    match command.format {
+        Format::Json => print_answer(&answer, Format::Json),
+        Format::Table => print_relations(&answer),
+    }
+    Ok(())
+}
+
+fn print_relations(answer: &Value) {
+    let list =
+        |value: &Value, name: &str| value.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
+    for relation in list(answer, "relations") {
+        let rows = relation.pointer("/mirrored/rows").and_then(Value::as_u64);
+        let rows = rows.map_or_else(
+            || "not mirrored".to_owned(),
+            |rows| format!("{} rows", super::output::grouped(rows)),
+        );
+        println!("{}  {}", console::style(text(&relation, "source")).bold(), console::style(rows).dim());
+        let description = text(&relation, "description");
+        if !description.is_empty() {
+            println!("  {description}");
+        }
+        for column in list(&relation, "columns") {
+            let kind = text(&column, "native_type");
+            let kind = if kind.is_empty() { text(&column, "type") } else { kind };
+            println!("    {}  {}", text(&column, "name"), console::style(kind).dim());
+        }
+        if relation.get("columns_truncated").and_then(Value::as_bool) == Some(true) {
+            println!("    {}", console::style("… (--full with --relation shows all)").dim());
+        }
+    }
+    for path in list(answer, "join_paths") {
+        println!(
+            "{} → {}  {}",
+            text(&path, "from_endpoint"),
+            text(&path, "to_endpoint"),
+            console::style(format!("{}, {}", text(&path, "join_type"), text(&path, "reliability"))).dim()
+        );
+    }
+    for warning in list(answer, "warnings") {
+        println!("{}", console::style(format!("! {}", warning.as_str().unwrap_or(""))).dim());
+    }
+}
+
+/// Prints rows of one relation.
+pub(super) async fn query(context: &Context, command: QueryCommand) -> Result<(), CliError> {
+    let mut arguments = object(json!({
+        "source": command.source,
+        "select": command.select,
+        "where": command.filters,
+        "group_by": command.group_by,
+        "metrics": command.metrics,
+        "having": command.having,
+        "order": command.order,
+        "explain": command.explain,
+    }));
+    put(&mut arguments, "limit", command.limit);
+    put(&mut arguments, "offset", command.offset);
+    let answer = context.mirror()?.query(arguments).await?;
+    print_answer(&answer, command.format);
+    Ok(())
+}
+
+/// Prints joined rows.
+pub(super) async fn join(context: &Context, command: JoinCommand) -> Result<(), CliError> {
+    let mut arguments = object(json!({
+        "left_source": command.left_source,
+        "right_source": command.right_source,
+        "left_where": command.left_where,
+        "right_where": command.right_where,
+        "context_conditions": command.context_conditions,
+        "left_select": command.left_select,
+        "right_select": command.right_select,
+        "explain": command.explain,
+    }));
+    put(&mut arguments, "left_column", command.left_column);
+    put(&mut arguments, "right_column", command.right_column);
+    put(&mut arguments, "mode", command.mode);
+    put(&mut arguments, "limit", command.limit);
+    let answer = context.mirror()?.join(arguments).await?;
+    print_answer(&answer, command.format);
+    Ok(())
+}
+
+/// Prints the rows of a spatial operation.
+pub(super) async fn rpc(context: &Context, command: RpcCommand) -> Result<(), CliError> {
+    let mut arguments = Map::new();
+    arguments.insert("operation".to_owned(), command.operation.into());
+    for (name, value) in [
+        ("lat", command.lat),
+        ("lon", command.lon),
+        ("congress", command.congress),
+        ("min_lat", command.min_lat),
+        ("max_lat", command.max_lat),
+        ("min_lon", command.min_lon),
+        ("max_lon", command.max_lon),
+        ("radius_meters", command.radius_meters),
+    ] {
+        if let Some(text) = value {
+            let number: serde_json::Number = serde_json::from_str(text.trim()).map_err(|_| {
+                CliError::with_code(format!("--{}: `{text}` is not a number", name.replace('_', "-")), 64)
+            })?;
+            arguments.insert(name.to_owned(), Value::Number(number));
+        }
+    }
+    let answer = context.mirror()?.rpc(arguments).await?;
+    print_answer(&answer, command.format);
+    Ok(())
+}
+
+fn put(arguments: &mut Map<String, Value>, name: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        arguments.insert(name.to_owned(), value.into());
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}

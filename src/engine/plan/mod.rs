@@ -1,0 +1,19 @@
+//! From a checked request to a DataFusion plan over a relation's rows.
+
+mod aggregate;
+mod average_function;
+mod expression;
+mod functions;
+mod join;
+mod query;
+mod session;
+mod table;
+
+pub(in crate::engine) use aggregate::MetricDisplay;
+pub(in crate::engine) use functions::strip_zeros;
+pub(in crate::engine) use join::{plan_join, plan_join_count};
+pub(in crate::engine) use query::{
+    Display, Output, PlannedQuery, plan_columns, plan_count, plan_example, plan_query,
+};
+pub use session::EngineRuntime;
+pub use table::{PartFile, RelationData};

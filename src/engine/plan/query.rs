@@ -1,0 +1,249 @@
+//! The logical plan of a query.
+
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use datafusion::common::Result;
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::expr::Sort;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+
+use super::aggregate::{MetricDisplay, plan_metric};
+use super::expression::{column, having, key, test};
+use super::table::{RelationData, RelationTable};
+use crate::catalog::{ColumnType, Relation};
+use crate::engine::check::{
+    AggregateOrder, CheckedQuery, Having, Metric, OrderTerm, OutputColumn, Predicate, QueryShape, Test,
+};
+use crate::engine::parse::Direction;
+
+/// A plan and how its columns become an answer's columns.
+pub(in crate::engine) struct PlannedQuery {
+    /// The plan. It fetches one row more than asked where the total isn't known otherwise.
+    pub(in crate::engine) plan: LogicalPlan,
+    /// Output columns in order.
+    pub(in crate::engine) outputs: Vec<Output>,
+}
+
+/// One output column.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct Output {
+    /// Name in the answer.
+    pub(in crate::engine) name: String,
+    /// Name in the plan's batches.
+    pub(in crate::engine) alias: String,
+    /// How values are shown.
+    pub(in crate::engine) display: Display,
+}
+
+/// How values of an output column are shown.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::engine) enum Display {
+    /// As values of a column.
+    Column(ColumnType),
+    /// As a metric.
+    Metric(MetricDisplay),
+}
+
+/// The relation's rows that pass its predicates.
+pub(super) fn filtered(
+    relation: &Relation,
+    data: &RelationData,
+    predicates: &[Predicate],
+) -> Result<LogicalPlanBuilder> {
+    let table = RelationTable::new(relation, data)?;
+    let mut builder = LogicalPlanBuilder::scan("relation", provider_as_source(Arc::new(table)), None)?;
+    for predicate in predicates {
+        let declared = &relation.columns[predicate.column];
+        let stored = stored_type(relation, data, predicate.column)?;
+        builder =
+            builder.filter(test(column(&declared.name), &declared.column_type, &stored, &predicate.test))?;
+    }
+    Ok(builder)
+}
+
+/// The Arrow type a column is stored in.
+fn stored_type(relation: &Relation, data: &RelationData, position: usize) -> Result<DataType> {
+    Ok(data.schema.field_with_name(&relation.columns[position].name)?.data_type().clone())
+}
+
+/// One row: how many rows pass the predicates.
+pub(in crate::engine) fn plan_count(
+    relation: &Relation,
+    data: &RelationData,
+    predicates: &[Predicate],
+) -> Result<LogicalPlan> {
+    let count = datafusion::functions_aggregate::expr_fn::count(datafusion::logical_expr::lit(1_i64));
+    filtered(relation, data, predicates)?.aggregate(Vec::<Expr>::new(), vec![count.alias("n")])?.build()
+}
+
+/// Named columns of every row.
+pub(in crate::engine) fn plan_columns(data: &RelationData, columns: &[&str]) -> Result<LogicalPlan> {
+    let table = RelationTable::stored(data);
+    LogicalPlanBuilder::scan("relation", provider_as_source(Arc::new(table)), None)?
+        .project(columns.iter().map(|name| column(name)))?
+        .build()
+}
+
+/// At most one row: a present value of a column.
+pub(in crate::engine) fn plan_example(
+    relation: &Relation,
+    data: &RelationData,
+    position: usize,
+) -> Result<LogicalPlan> {
+    let present = Predicate { column: position, test: Test::IsNotNull };
+    filtered(relation, data, &[present])?
+        .project(vec![column(&relation.columns[position].name)])?
+        .limit(0, Some(1))?
+        .build()
+}
+
+/// The plan of a query over stored rows.
+pub(in crate::engine) fn plan_query(query: &CheckedQuery<'_>, data: &RelationData) -> Result<PlannedQuery> {
+    match &query.shape {
+        QueryShape::Rows { columns, order } => plan_rows(query, data, columns, order),
+        QueryShape::Aggregate { groups, metrics, having, order } => {
+            plan_aggregate(query, data, groups, metrics, having, order)
+        }
+    }
+}
+
+fn plan_rows(
+    query: &CheckedQuery<'_>,
+    data: &RelationData,
+    columns: &[usize],
+    order: &[OrderTerm],
+) -> Result<PlannedQuery> {
+    let relation = query.relation;
+    let skip = usize::try_from(query.offset).unwrap_or(usize::MAX);
+    let fetch = usize::try_from(query.limit).unwrap_or(usize::MAX);
+    let (projection, outputs) = column_outputs(relation, columns, "c");
+    let plan = filtered(relation, data, &query.predicates)?
+        .sort(completed_order(relation, order))?
+        .limit(skip, Some(fetch))?
+        .project(projection)?
+        .build()?;
+    Ok(PlannedQuery { plan, outputs })
+}
+
+/// Columns under positional aliases, so that no name can collide.
+pub(super) fn column_outputs(
+    relation: &Relation,
+    columns: &[usize],
+    prefix: &str,
+) -> (Vec<Expr>, Vec<Output>) {
+    columns
+        .iter()
+        .map(|position| {
+            let declared = &relation.columns[*position];
+            let alias = format!("{prefix}{position}");
+            let output = Output {
+                name: declared.name.clone(),
+                alias: alias.clone(),
+                display: Display::Column(declared.column_type.clone()),
+            };
+            (column(&declared.name).alias(alias), output)
+        })
+        .unzip()
+}
+
+/// The order asked for, completed so that it is total: by the primary key, else by every orderable column.
+pub(super) fn completed_order(relation: &Relation, order: &[OrderTerm]) -> Vec<Sort> {
+    let by_key: Vec<usize> =
+        relation.primary_key.iter().filter_map(|name| relation.column(name).map(|(p, _)| p)).collect();
+    let completion: Vec<usize> = if by_key.is_empty() {
+        (0..relation.columns.len()).filter(|p| relation.columns[*p].column_type.is_orderable()).collect()
+    } else {
+        by_key
+    };
+    let ascending = completion
+        .into_iter()
+        .filter(|position| order.iter().all(|term| term.column != *position))
+        .map(|column| OrderTerm { column, direction: Direction::Ascending });
+    order
+        .iter()
+        .copied()
+        .chain(ascending)
+        .map(|term| {
+            let declared = &relation.columns[term.column];
+            let expression = key(column(&declared.name), &declared.column_type);
+            expression.sort(term.direction == Direction::Ascending, false)
+        })
+        .collect()
+}
+
+fn plan_aggregate(
+    query: &CheckedQuery<'_>,
+    data: &RelationData,
+    groups: &[usize],
+    metrics: &[Metric],
+    conditions: &[Having],
+    order: &[AggregateOrder],
+) -> Result<PlannedQuery> {
+    let relation = query.relation;
+    let planned = metrics
+        .iter()
+        .enumerate()
+        .map(|(index, metric)| {
+            plan_metric(relation, |position| stored_type(relation, data, position), index, metric)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let group_expressions: Vec<Expr> = groups
+        .iter()
+        .enumerate()
+        .map(|(index, position)| {
+            let declared = &relation.columns[*position];
+            key(column(&declared.name), &declared.column_type).alias(format!("g{index}"))
+        })
+        .collect();
+    let aggregates: Vec<Expr> = planned.iter().flat_map(|metric| metric.aggregates.clone()).collect();
+    let mut projection: Vec<Expr> = (0..groups.len()).map(|index| column(&format!("g{index}"))).collect();
+    for (index, metric) in planned.iter().enumerate() {
+        projection.push(metric.output.clone().alias(format!("o{index}")));
+        if let MetricDisplay::Average { sum, count, .. } = &metric.display {
+            projection.extend([column(sum), column(count)]);
+        }
+    }
+    let mut builder = filtered(relation, data, &query.predicates)?
+        .aggregate(group_expressions, aggregates)?
+        .project(projection)?;
+    let alias = |output: OutputColumn| match output {
+        OutputColumn::Group(index) => format!("g{index}"),
+        OutputColumn::Metric(index) => format!("o{index}"),
+    };
+    for condition in conditions {
+        let name = alias(condition.output);
+        let stored = builder.schema().field_with_unqualified_name(&name)?.data_type().clone();
+        builder = builder.filter(having(column(&name), &stored, &condition.test))?;
+    }
+    if !groups.is_empty() {
+        let remaining = (0..groups.len())
+            .map(OutputColumn::Group)
+            .filter(|group| order.iter().all(|term| term.output != *group))
+            .map(|output| AggregateOrder { output, direction: Direction::Ascending });
+        let sort: Vec<Sort> = order
+            .iter()
+            .copied()
+            .chain(remaining)
+            .map(|term| column(&alias(term.output)).sort(term.direction == Direction::Ascending, false))
+            .collect();
+        // One more than asked shows whether anything was left out.
+        let fetch = usize::try_from(query.limit).unwrap_or(usize::MAX).saturating_add(1);
+        builder = builder.sort(sort)?.limit(0, Some(fetch))?;
+    }
+    let outputs = groups
+        .iter()
+        .enumerate()
+        .map(|(index, position)| Output {
+            name: relation.columns[*position].name.clone(),
+            alias: format!("g{index}"),
+            display: Display::Column(relation.columns[*position].column_type.clone()),
+        })
+        .chain(metrics.iter().zip(&planned).enumerate().map(|(index, (metric, planned))| Output {
+            name: metric.output.clone(),
+            alias: format!("o{index}"),
+            display: Display::Metric(planned.display.clone()),
+        }))
+        .collect();
+    Ok(PlannedQuery { plan: builder.build()?, outputs })
+}

@@ -1,0 +1,52 @@
+//! The one place a DataFusion session is made: functions, memory pool, spill cap.
+
+use std::sync::Arc;
+
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::execution::session_state::SessionState;
+use datafusion::prelude::SessionConfig;
+
+use crate::config::Limits;
+
+/// What requests share: file metadata caches and the directory for spill files.
+#[derive(Debug, Clone)]
+pub struct EngineRuntime {
+    limits: Limits,
+    partitions: usize,
+    shared: Arc<RuntimeEnv>,
+}
+
+impl EngineRuntime {
+    /// `partitions` is the parallelism of one request.
+    pub fn new(limits: Limits, partitions: usize) -> datafusion::common::Result<Self> {
+        let shared = RuntimeEnvBuilder::new().build_arc()?;
+        Ok(Self { limits, partitions: partitions.max(1), shared })
+    }
+
+    /// The limits requests run under.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// A fresh session for one request: its own memory pool and spill cap, the shared caches.
+    pub(in crate::engine) fn session(&self) -> datafusion::common::Result<SessionState> {
+        let pool = usize::try_from(self.limits.memory_limit_bytes).unwrap_or(usize::MAX);
+        let spill = DiskManagerBuilder::default()
+            .with_mode(DiskManagerMode::OsTmpDirectory)
+            .with_max_temp_directory_size(self.limits.spill_limit_bytes);
+        let runtime = RuntimeEnvBuilder::from_runtime_env(&self.shared)
+            .with_memory_pool(Arc::new(FairSpillPool::new(pool)))
+            .with_disk_manager_builder(spill)
+            .build_arc()?;
+        let mut config = SessionConfig::new()
+            .with_target_partitions(self.partitions)
+            .with_information_schema(false)
+            .with_create_default_catalog_and_schema(false);
+        // Small relations gain nothing from being split, and an answer must not depend on the split anyway.
+        config.options_mut().optimizer.repartition_file_min_size = 8 * 1024 * 1024;
+        Ok(SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).build())
+    }
+}

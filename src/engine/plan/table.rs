@@ -1,0 +1,185 @@
+//! A relation's Parquet parts as a DataFusion table.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::compute::SortOptions;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::common::{DataFusionError, Result, plan_err};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::object_store::ObjectStoreUrl;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::datasource::{TableProvider, TableType};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::object_store::local::LocalFileSystem;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::empty::EmptyExec;
+use sha2::{Digest, Sha256};
+
+use crate::catalog::Relation;
+
+/// The rows of one relation as the engine reads them.
+#[derive(Debug, Clone)]
+pub struct RelationData {
+    /// Columns as stored, the relation's columns by name (hidden helper columns may follow).
+    pub schema: SchemaRef,
+    /// Parquet parts in sort order.
+    pub parts: Vec<PartFile>,
+    /// Columns the rows are sorted by, ascending, nulls last.
+    pub sort_key: Vec<String>,
+    /// Exact number of rows.
+    pub rows: u64,
+    /// Numeric columns kept as text because no decimal holds every value.
+    pub inexact: Vec<String>,
+}
+
+/// One Parquet file.
+#[derive(Debug, Clone)]
+pub struct PartFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its rows.
+    pub rows: u64,
+}
+
+/// The table: columns in the relation's order, strings and binaries as views.
+#[derive(Debug)]
+pub(in crate::engine) struct RelationTable {
+    data: RelationData,
+    schema: SchemaRef,
+}
+
+impl RelationTable {
+    /// The relation's columns over its stored rows; an error if a column isn't stored.
+    pub(in crate::engine) fn new(relation: &Relation, data: &RelationData) -> Result<Self> {
+        let fields = relation
+            .columns
+            .iter()
+            .map(|column| {
+                let stored = data.schema.field_with_name(&column.name)?;
+                Ok(Field::new(&column.name, viewed(stored.data_type()), true))
+            })
+            .collect::<Result<Vec<_>, arrow::error::ArrowError>>()
+            .map_err(|error| DataFusionError::ArrowError(Box::new(error), None))?;
+        Ok(Self { data: data.clone(), schema: Arc::new(Schema::new(fields)) })
+    }
+
+    /// Every stored column.
+    pub(in crate::engine) fn stored(data: &RelationData) -> Self {
+        let fields: Vec<Field> = data
+            .schema
+            .fields()
+            .iter()
+            .map(|field| Field::new(field.name(), viewed(field.data_type()), true))
+            .collect();
+        Self { data: data.clone(), schema: Arc::new(Schema::new(fields)) }
+    }
+
+    /// The declared order of the files, as far as it is on columns read.
+    fn ordering(&self) -> Result<Option<LexOrdering>> {
+        let terms = self
+            .data
+            .sort_key
+            .iter()
+            .map(|name| {
+                let column = Column::new_with_schema(name, &self.schema)?;
+                Ok(PhysicalSortExpr::new(Arc::new(column), ascending()))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(LexOrdering::new(terms))
+    }
+}
+
+fn ascending() -> SortOptions {
+    SortOptions { descending: false, nulls_first: false }
+}
+
+fn viewed(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Utf8 => DataType::Utf8View,
+        DataType::Binary => DataType::BinaryView,
+        other => other.clone(),
+    }
+}
+
+/// The deepest directory all parts lie in.
+fn common_directory(parts: &[PartFile]) -> PathBuf {
+    let mut directories = parts.iter().filter_map(|part| part.path.parent());
+    let first = directories.next().map(Path::to_owned).unwrap_or_default();
+    directories.fold(first, |common, directory| {
+        common.components().zip(directory.components()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
+    })
+}
+
+/// Makes a directory known to the session under an address of its own. Paths below the file system's root would be
+/// percent-encoded on the way, so that a store in a directory with an umlaut or a blank couldn't be read.
+fn register(state: &dyn Session, root: &Path) -> Result<ObjectStoreUrl> {
+    let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
+    let url =
+        ObjectStoreUrl::parse(format!("parts://{}", hex::encode(digest.get(..16).unwrap_or_default())))?;
+    let files = LocalFileSystem::new_with_prefix(root)
+        .map_err(|error| DataFusionError::ObjectStore(Box::new(error)))?;
+    state.runtime_env().register_object_store(url.as_ref(), Arc::new(files));
+    Ok(url)
+}
+
+#[async_trait]
+impl TableProvider for RelationTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        // The physical optimizer hands the filter to the scan for pruning; the filter itself stays in the plan.
+        Ok(vec![TableProviderFilterPushDown::Unsupported; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let source = ParquetSource::new(Arc::clone(&self.schema))
+            .with_enable_page_index(true)
+            .with_bloom_filter_on_read(true);
+        if self.data.parts.is_empty() {
+            let schema = match projection {
+                Some(positions) => Arc::new(self.schema.project(positions)?),
+                None => Arc::clone(&self.schema),
+            };
+            return Ok(Arc::new(EmptyExec::new(schema)));
+        }
+        let root = common_directory(&self.data.parts);
+        let url = register(state, &root)?;
+        let mut files = Vec::with_capacity(self.data.parts.len());
+        for part in &self.data.parts {
+            // Below the root, names are the store's own: hexadecimal digits.
+            let below = part.path.strip_prefix(&root).unwrap_or(&part.path);
+            let Some(name) = below.to_str() else {
+                return plan_err!("the path {} is not valid UTF-8", part.path.display());
+            };
+            files.push(PartitionedFile::new(name, part.bytes));
+        }
+        let mut builder = FileScanConfigBuilder::new(url, Arc::new(source))
+            .with_projection_indices(projection.cloned())?
+            .with_limit(limit);
+        builder = builder.with_file_group(FileGroup::new(files));
+        if let Some(ordering) = self.ordering()? {
+            builder = builder.with_output_ordering(vec![ordering]);
+        }
+        Ok(DataSourceExec::from_data_source(builder.build()))
+    }
+}

@@ -1,0 +1,117 @@
+//! Executing plans under the request's deadline and memory pool.
+
+use std::future::Future;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::Int64Type;
+use datafusion::common::DataFusionError;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::collect;
+
+use crate::config::Limits;
+use crate::engine::plan::{EngineRuntime, RelationData, plan_columns};
+use crate::engine::refusal::{Refusal, RefusalCode};
+use crate::engine::shape::UnreadableValue;
+use crate::engine::wide_sum::SumOverflow;
+
+/// Why a checked request has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It is refused.
+    #[error("{}", .0.to_text())]
+    Refused(Box<Refusal>),
+    /// The plan failed for a reason that is no caller's: a defect or a damaged store.
+    #[error("the engine failed: {0}")]
+    Failed(Box<DataFusionError>),
+}
+
+impl From<Refusal> for RunError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
+impl From<DataFusionError> for RunError {
+    /// Exhausted resources and unreadable objects are refusals with a way out; anything else is a failure.
+    fn from(error: DataFusionError) -> Self {
+        match error.find_root() {
+            DataFusionError::ResourcesExhausted(detail) => Refusal::new(
+                RefusalCode::TooExpensive,
+                "the request needs more memory or spill space than one request may use.",
+            )
+            .fact("detail", detail.as_str())
+            .next("add a filter, or return fewer columns")
+            .into(),
+            DataFusionError::External(inner) if inner.is::<SumOverflow>() => {
+                Refusal::new(RefusalCode::NotExact, "the exact sum has more digits than any decimal holds.")
+                    .fact("digits", 76)
+                    .next("add a filter that leaves fewer rows, or ask for min, max or count")
+                    .into()
+            }
+            DataFusionError::ObjectStore(_)
+            | DataFusionError::ParquetError(_)
+            | DataFusionError::IoError(_) => {
+                Refusal::new(RefusalCode::CorruptStore, format!("a stored file can't be read: {error}."))
+                    .fact("detail", error.to_string())
+                    .next("run `benthic-mirror status` to see what is damaged, then `benthic-mirror sync`")
+                    .into()
+            }
+            _ => Self::Failed(Box::new(error)),
+        }
+    }
+}
+
+impl From<UnreadableValue> for RunError {
+    fn from(error: UnreadableValue) -> Self {
+        Refusal::new(RefusalCode::CorruptStore, format!("{error}."))
+            .next("run `benthic-mirror status` to see what is damaged, then `benthic-mirror sync`")
+            .into()
+    }
+}
+
+/// Runs a plan to its batches.
+pub(super) async fn run(state: &SessionState, plan: &LogicalPlan) -> Result<Vec<RecordBatch>, RunError> {
+    let physical = state.create_physical_plan(plan).await?;
+    Ok(collect(physical, state.task_ctx()).await?)
+}
+
+/// Named columns of every row, in sort order: what indexes are built from.
+pub async fn read_columns(
+    data: &RelationData,
+    columns: &[&str],
+    runtime: &EngineRuntime,
+) -> Result<Vec<RecordBatch>, RunError> {
+    run(&runtime.session()?, &plan_columns(data, columns)?).await
+}
+
+/// Runs a plan of one row with one integer.
+pub(super) async fn run_count(state: &SessionState, plan: &LogicalPlan) -> Result<u64, RunError> {
+    let batches = run(state, plan).await?;
+    let count = batches
+        .iter()
+        .find(|batch| batch.num_rows() == 1)
+        .and_then(|batch| batch.columns().first())
+        .and_then(|array| array.as_primitive_opt::<Int64Type>())
+        .and_then(|values| u64::try_from(values.value(0)).ok());
+    count.ok_or_else(|| {
+        RunError::Failed(Box::new(DataFusionError::Internal("a count returned no count".to_owned())))
+    })
+}
+
+/// Ends a request at its deadline; dropping the future stops its plan and frees its memory.
+pub(super) async fn within_deadline<T>(
+    limits: &Limits,
+    request: impl Future<Output = Result<T, RunError>>,
+) -> Result<T, RunError> {
+    match tokio::time::timeout(limits.request_deadline, request).await {
+        Ok(result) => result,
+        Err(_) => {
+            let seconds = limits.request_deadline.as_secs();
+            Err(Refusal::new(RefusalCode::TimedOut, format!("the request took longer than {seconds} s."))
+                .fact("deadline_seconds", seconds)
+                .next("add a filter, or return fewer columns")
+                .into())
+        }
+    }
+}

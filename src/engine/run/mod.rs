@@ -1,0 +1,22 @@
+//! Running a checked request over one snapshot's rows.
+
+mod answer;
+mod execute;
+mod join;
+mod query;
+
+pub use answer::{Answer, SourceReport, TruncatedBy};
+pub use execute::{RunError, read_columns};
+pub use join::{JoinSource, explain_join, run_join};
+pub use query::{explain_query, run_query};
+
+use crate::config::{ExactNumbers, ScanPolicy};
+
+/// How answers are bounded and written.
+#[derive(Debug, Clone, Copy)]
+pub struct RunOptions {
+    /// Which size rules apply.
+    pub policy: ScanPolicy,
+    /// How numbers that a double would change are written.
+    pub exact_numbers: ExactNumbers,
+}

@@ -1,0 +1,13 @@
+//! Answers from a snapshot of the demo catalogue, pulled over loopback: every tool, the command line and MCP.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, missing_docs)]
+
+mod against_origin;
+mod command_line;
+mod demo_questions;
+mod discovery;
+mod harness;
+mod joins;
+mod mcp_stdio;
+mod queries;
+mod refusals;
+mod spatial;
