@@ -138,18 +138,23 @@ fn parse_float(text: &str, column_type: &ColumnType) -> Result<Literal, ValuePro
     if special.is_none() && DecimalText::parse(text).is_none() {
         return Err(problem("isn't a number", accepted));
     }
-    let plain = |value: f64| if value == 0.0 { 0.0 } else { value };
+    // A number that vanishes is out of range, as one that overflows is: it isn't zero.
+    let mantissa = text.split(['e', 'E']).next().unwrap_or("");
+    let is_zero = !mantissa.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+    let fits = |finite: bool, zero: bool| special.is_some() || (finite && zero == is_zero);
     if matches!(column_type, ColumnType::Real) {
         let value = special.map_or_else(|| text.parse::<f32>().ok(), |value| Some(value as f32));
         match value {
-            Some(value) if special.is_some() || value.is_finite() => {
+            Some(value) if fits(value.is_finite(), value == 0.0) => {
                 Ok(Literal::Real(if value == 0.0 { 0.0 } else { value }))
             }
             _ => Err(problem("is out of the type's range", accepted)),
         }
     } else {
         match special.or_else(|| text.parse::<f64>().ok()) {
-            Some(value) if special.is_some() || value.is_finite() => Ok(Literal::Double(plain(value))),
+            Some(value) if fits(value.is_finite(), value == 0.0) => {
+                Ok(Literal::Double(if value == 0.0 { 0.0 } else { value }))
+            }
             _ => Err(problem("is out of the type's range", accepted)),
         }
     }
@@ -220,6 +225,13 @@ mod tests {
     }
 
     #[test]
+    fn zero_has_any_exponent_and_no_sign() {
+        assert_eq!(typed(&ColumnType::Double, "-0e999"), Ok(Literal::Double(0.0)));
+        assert_eq!(typed(&ColumnType::Real, "0.00e-99"), Ok(Literal::Real(0.0)));
+        assert_eq!(typed(&ColumnType::Double, "5e-324"), Ok(Literal::Double(5e-324)));
+    }
+
+    #[test]
     fn zones_are_required_or_refused_by_type() {
         assert_eq!(typed(&ColumnType::Timestamp, "1970-01-01T00:00:01.5"), Ok(Literal::Timestamp(1_500_000)));
         assert!(typed(&ColumnType::Timestamp, "1970-01-01T00:00:01Z").is_err_and(|p| p.why.contains("zone")));
@@ -238,6 +250,8 @@ mod tests {
             (ColumnType::BigInt, "9223372036854775808"),
             (ColumnType::Numeric { declared: None }, "$5"),
             (ColumnType::Double, "1e999"),
+            (ColumnType::Double, "1e-400"),
+            (ColumnType::Real, "-1e-50"),
             (ColumnType::Double, "infinite"),
             (ColumnType::Boolean, "maybe"),
             (ColumnType::Date, "02/29/2024"),

@@ -5,7 +5,7 @@ use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{InList, Like};
 use datafusion::logical_expr::{Expr, Operator, binary_expr, lit};
 
-use super::functions::{blank_trimmed, float_key, zero_stripped};
+use super::functions::{blank_trimmed, case_folded, float_key, fold_case, zero_stripped};
 use crate::catalog::ColumnType;
 use crate::engine::check::{HavingCheck, Test};
 use crate::engine::number::{AtScale, DecimalText};
@@ -54,8 +54,12 @@ pub(super) fn having(expression: Expr, stored: &DataType, test: &HavingCheck) ->
 }
 
 fn like(expression: Expr, pattern: &str, ignore_case: bool) -> Expr {
-    let pattern = lit(ScalarValue::Utf8View(Some(pattern.to_owned())));
-    Expr::Like(Like::new(false, Box::new(expression), Box::new(pattern), None, ignore_case))
+    let (expression, pattern) = match ignore_case {
+        true => (case_folded().call(vec![expression]), fold_case(pattern)),
+        false => (expression, pattern.to_owned()),
+    };
+    let pattern = lit(ScalarValue::Utf8View(Some(pattern)));
+    Expr::Like(Like::new(false, Box::new(expression), Box::new(pattern), None, false))
 }
 
 fn in_list(expression: Expr, list: Vec<Expr>) -> Expr {

@@ -27,6 +27,22 @@ pub(super) fn blank_trimmed() -> ScalarUDF {
     })
 }
 
+/// `case_folded(x)`: the form in which `ilike` compares, see [`fold_case`].
+pub(super) fn case_folded() -> ScalarUDF {
+    ScalarUDF::from(TextKey {
+        name: "case_folded",
+        convert: |text| Some(fold_case(text)),
+        signature: Signature::any(1, Volatility::Immutable),
+    })
+}
+
+/// Text lowered character by character with Unicode's simple mapping, as PostgreSQL's `ilike` does under `C.UTF-8`. The
+/// engine's own `ILIKE` folds further: it takes `ſ` for `s` and `ς` for `σ`.
+pub(super) fn fold_case(text: &str) -> String {
+    // Only `İ` has a longer full mapping; its first character is the simple one.
+    text.chars().map(|character| character.to_lowercase().next().unwrap_or(character)).collect()
+}
+
 /// `zero_stripped(x)`: the key of a plain unsigned integer written as text or number, without leading zeros; null for
 /// anything else, which then matches nothing.
 pub(super) fn zero_stripped() -> ScalarUDF {
@@ -127,7 +143,21 @@ fn only_argument(arguments: ScalarFunctionArgs) -> Result<ArrayRef> {
 
 #[cfg(test)]
 mod tests {
-    use super::strip_zeros;
+    use super::{fold_case, strip_zeros};
+
+    #[test]
+    fn case_is_folded_by_character() {
+        for (text, expected) in [
+            ("ÄPFEL", "äpfel"),
+            ("\u{212a}", "k"),
+            ("İ", "i"),
+            ("ẞ", "ß"),
+            ("ſ", "ſ"),
+            ("ΑΣ", "ας".replace('ς', "σ").as_str()),
+        ] {
+            assert_eq!(fold_case(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn zero_stripping_keeps_plain_integers_only() {
