@@ -101,6 +101,8 @@ pub(super) async fn sort_and_write(
         if done {
             break;
         }
+        // A sorted stream is nearly always ready: without this, other relations' requests would wait, and time out.
+        tokio::task::yield_now().await;
     }
     let rows = digest.rows();
     if rows != staged.profile.rows {
