@@ -1,7 +1,7 @@
 //! Asking the origin what a PostgREST server would answer.
 
 use benthic_mirror::demo::DemoRelation;
-use benthic_mirror::demo::origin::DemoOrigin;
+use benthic_mirror::demo::origin::{DemoOrigin, OriginOptions};
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
@@ -20,12 +20,11 @@ pub struct Page {
     pub body: String,
 }
 
-/// The largest page the origin gives.
-const PAGE: usize = 1_000;
-
 impl Upstream {
     pub async fn start() -> Self {
-        let origin = DemoOrigin::start(Default::default()).await.expect("origin");
+        // Paging has its own tests; here a page may hold a whole relation.
+        let options = OriginOptions { page_cap: usize::MAX, ..OriginOptions::default() };
+        let origin = DemoOrigin::start(options).await.expect("origin");
         Self { origin, client: reqwest::Client::builder().no_proxy().build().expect("client") }
     }
 
@@ -57,17 +56,6 @@ impl Upstream {
             _ => Vec::new(),
         };
         Page { status, rows, total, body }
-    }
-
-    /// Every row, page by page; `order` must be total.
-    pub async fn all(&self, relation: &DemoRelation, parameters: &[(String, String)]) -> Page {
-        let mut all = self.page(relation, parameters, PAGE, 0).await;
-        while all.rows.len() < all.total {
-            let next = self.page(relation, parameters, PAGE, all.rows.len()).await;
-            assert!(!next.rows.is_empty() && next.total == all.total, "{}", next.body);
-            all.rows.extend(next.rows);
-        }
-        all
     }
 }
 
