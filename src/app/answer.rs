@@ -26,7 +26,7 @@ impl Mirror {
 
     async fn run_query(&self, arguments: &QueryArguments) -> Result<Value, AppError> {
         let started = Instant::now();
-        let _permit = self.admit()?;
+        let _permit = self.admit().await?;
         let serving = self.serving()?;
         let catalog = &serving.snapshot.catalog;
         let query = check_query(catalog, arguments, self.runtime.limits())?;
@@ -47,7 +47,7 @@ impl Mirror {
 
     async fn run_join(&self, arguments: &JoinArguments) -> Result<Value, AppError> {
         let started = Instant::now();
-        let _permit = self.admit()?;
+        let _permit = self.admit().await?;
         let serving = self.serving()?;
         let catalog = &serving.snapshot.catalog;
         let join = check_join(catalog, arguments, self.runtime.limits())?;

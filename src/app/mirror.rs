@@ -98,16 +98,22 @@ impl Mirror {
         Ok(serving)
     }
 
-    /// Room for one request; refused at once when as many as allowed are running.
-    pub(super) fn admit(&self) -> Result<SemaphorePermit<'_>, Refusal> {
-        self.permits.try_acquire().map_err(|_| {
-            Refusal::new(
+    /// Room for one request. Waits a quarter of the deadline for it, then refuses.
+    pub(super) async fn admit(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        let patience = self.runtime.limits().request_deadline / 4;
+        match tokio::time::timeout(patience, self.permits.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(Refusal::new(
                 RefusalCode::Busy,
-                format!("{} requests are running, as many as are allowed.", self.options.concurrency),
+                format!(
+                    "{} requests have been running for {} s, as many as are allowed.",
+                    self.options.concurrency,
+                    patience.as_secs()
+                ),
             )
             .fact("concurrency", self.options.concurrency)
-            .next("send the same request again in a second")
-        })
+            .next("send the same request again in a few seconds")),
+        }
     }
 
     /// The rows of a relation in a snapshot, or why they aren't there.

@@ -53,7 +53,7 @@ impl Mirror {
     /// `benthic_rpc` with its arguments as a caller sent them.
     pub async fn rpc(&self, arguments: Map<String, Value>) -> Result<Value, AppError> {
         let started = Instant::now();
-        let _permit = self.admit()?;
+        let _permit = self.admit().await?;
         let arguments: RpcArguments = read_arguments(arguments)?;
         let spatial = SpatialArguments {
             lat: arguments.lat,

@@ -288,6 +288,14 @@ impl fmt::Display for DocumentReport {
                     Some(Standing::Unlisted) => write!(formatter, ", listed by no collection here")?,
                     None => {}
                 }
+                // Membership is about a collection and its files together; a document alone can't pass it.
+                let alone = Check::ALL.into_iter().filter(|check| *check != Check::Membership);
+                let passed: Vec<&str> = alone.map(Check::label).collect();
+                write!(formatter, "\n  passed: {}", passed.join(", "))?;
+                let signed_at = facts.signed_at.as_deref().map(|at| format!("; says it was signed {at}"));
+                if let Some(created_at) = &facts.created_at {
+                    write!(formatter, "\n  created {created_at}{}", signed_at.unwrap_or_default())?;
+                }
                 facts.warnings.iter().try_for_each(|warning| write!(formatter, "\n  warning: {warning}"))
             }
             Finding::Refused { passed, error } => {

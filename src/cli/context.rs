@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arguments::Arguments;
-use super::error::CliError;
+use super::error::{CliError, NO_FILE};
 use crate::app::{Mirror, MirrorOptions};
 use crate::bdp::TrustedKeys;
 use crate::config::{Clock, Config, Layers, SystemClock};
 use crate::demo;
 use crate::engine::RunOptions;
-use crate::net::{ConnectOverride, LoopbackHttp, Net, NetOptions};
 use crate::store::{MirrorKey, StoreError, Trust, files};
+use crate::sync::Upstream;
 
 /// Configuration file read when none is named.
 const CONFIG_FILE: &str = "mirror.toml";
@@ -110,25 +110,9 @@ impl Context {
         Ok(Mirror::open(path, &self.config, options, Arc::clone(&self.clock))?)
     }
 
-    /// The door to the network.
-    pub(super) fn net(&self) -> Result<Net, CliError> {
-        let loopback_http =
-            if self.config.allow_http_loopback { LoopbackHttp::Allowed } else { LoopbackHttp::Refused };
-        let connect_overrides = self
-            .config
-            .connect_to
-            .iter()
-            .map(|(origin, to)| ConnectOverride { origin: origin.clone(), to: *to })
-            .collect();
-        Net::new(NetOptions {
-            request_timeout: self.config.request_timeout,
-            max_response_bytes: self.config.max_fetch_bytes,
-            allowed_hosts: self.config.allowed_data_hosts.clone(),
-            loopback_http,
-            connect_overrides,
-            ..NetOptions::default()
-        })
-        .map_err(|error| CliError::failed(error.to_string()))
+    /// The configured publisher.
+    pub(super) fn upstream(&self) -> Result<Upstream, CliError> {
+        Upstream::new(&self.config).map_err(|error| CliError::failed(error.to_string()))
     }
 
     /// The mirror's signing key; made on first use, which is said.
@@ -139,9 +123,6 @@ impl Context {
         }
     }
 }
-
-/// Exit code that marks a missing configuration file.
-const NO_FILE: u8 = 66;
 
 fn read_config(path: &Path) -> Result<String, CliError> {
     let bytes = files::read_document(path, MAX_CONFIG_BYTES).map_err(|error| match error {

@@ -16,9 +16,8 @@ use crate::bdp::TrustedKeys;
 use crate::demo;
 use crate::demo::origin::{DemoOrigin, OriginOptions};
 use crate::demo::questions::{Expected, Question, Tool, questions};
-use crate::net::{ConnectOverride, Net, NetOptions};
 use crate::store::{MirrorKey, Store, Trust};
-use crate::sync::{NoProgress, PullOptions, PullReport, pull};
+use crate::sync::{NoProgress, PullOptions, PullReport, RelationOutcome, Upstream, pull};
 
 /// A store made from the demo catalogue.
 pub(super) struct DemoStore {
@@ -55,15 +54,8 @@ impl DemoStore {
         let origin = DemoOrigin::start(OriginOptions::default()).await.map_err(|error| {
             CliError::failed(format!("the demo origin can't listen on loopback: {error}"))
         })?;
-        let net = Net::new(NetOptions {
-            allowed_hosts: vec![demo::ORIGIN_HOST.to_owned()],
-            connect_overrides: vec![ConnectOverride {
-                origin: demo::ORIGIN.to_owned(),
-                to: origin.address(),
-            }],
-            ..NetOptions::default()
-        })
-        .map_err(|error| CliError::failed(error.to_string()))?;
+        let upstream = Upstream::answered_by(demo::ORIGIN, demo::ORIGIN_HOST, origin.address())
+            .map_err(|error| CliError::failed(error.to_string()))?;
         let root = demo::DOCUMENT_ROOT
             .parse()
             .map_err(|error| CliError::failed(format!("the demo's root is no address: {error}")))?;
@@ -71,7 +63,7 @@ impl DemoStore {
             PullOptions::new(root, demo::COLLECTION, demo_keys()?, MirrorKey::generate(demo::DEMO_KEY_SEED));
         let store = Store::create_or_open(&path)?;
         let mut writer = store.writer()?;
-        let pulled = pull(&net, &mut writer, &options, context.clock.as_ref(), progress).await;
+        let pulled = pull(upstream.net(), &mut writer, &options, context.clock.as_ref(), progress).await;
         let requests = origin.requests().len();
         origin.stop().await;
         Ok(Self { path, report: pulled?, requests, _temporary: temporary })
@@ -156,7 +148,7 @@ fn print_pull(store: &DemoStore) {
         .relations
         .iter()
         .filter_map(|relation| match relation.outcome {
-            crate::sync::RelationOutcome::Captured { rows, .. } => Some(rows),
+            RelationOutcome::Captured { rows, .. } => Some(rows),
             _ => None,
         })
         .collect();
@@ -171,7 +163,7 @@ fn print_pull(store: &DemoStore) {
         store.requests
     );
     for relation in &report.relations {
-        if let crate::sync::RelationOutcome::Skipped { reason } = &relation.outcome {
+        if let RelationOutcome::Skipped { reason } = &relation.outcome {
             println!("    {} {}", style(format!("skipped {}:", relation.source)).dim(), style(reason).dim());
         }
     }

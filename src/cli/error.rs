@@ -5,6 +5,9 @@ use crate::config::ConfigError;
 use crate::store::StoreError;
 use crate::sync::SyncError;
 
+/// Exit code: a file named on the command line can't be read.
+pub(super) const NO_FILE: u8 = 66;
+
 /// A message for stderr and an exit code.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]

@@ -46,9 +46,9 @@ pub(super) async fn run(context: &Context, arguments: SyncArguments) -> Result<(
     }
     let store = Store::create_or_open(&context.config.store)?;
     let mut writer = store.writer()?;
-    let net = context.net()?;
+    let upstream = context.upstream()?;
     let shown = Shown::new();
-    let report = pull(&net, &mut writer, &options, context.clock.as_ref(), &shown).await?;
+    let report = pull(upstream.net(), &mut writer, &options, context.clock.as_ref(), &shown).await?;
     print_report(&report);
     match report.failures() {
         0 => Ok(()),

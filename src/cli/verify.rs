@@ -7,11 +7,10 @@ use url::Url;
 
 use super::arguments::VerifyArguments;
 use super::context::Context;
-use super::error::CliError;
+use super::error::{CliError, NO_FILE};
 use crate::bdp::report::{examine, examine_folder};
 use crate::bdp::{Limits, TrustedKeys};
-use crate::net::Purpose;
-use crate::store::files;
+use crate::store::{StoreError, files};
 
 /// How deep a directory of published documents is searched.
 const MAX_DEPTH: u8 = 6;
@@ -36,22 +35,18 @@ pub(super) async fn run(context: &Context, arguments: VerifyArguments) -> Result
         return directory(path, &keys, &limits);
     }
     // One byte more than allowed is read, so that the document check names the excess.
-    let bytes = files::read_document(path, limits.max_document_bytes as u64 + 1)?;
+    let bytes = files::read_document(path, limits.max_document_bytes as u64 + 1).map_err(unreadable)?;
     one(target, &bytes, &keys, &limits)
+}
+
+fn unreadable(error: StoreError) -> CliError {
+    CliError::with_code(error.to_string(), NO_FILE)
 }
 
 async fn fetch(context: &Context, target: &str, limits: &Limits) -> Result<Vec<u8>, CliError> {
     let url = Url::parse(target).map_err(|error| CliError::with_code(format!("{target}: {error}"), 64))?;
-    let root = url.join(".").map_err(|error| CliError::with_code(format!("{target}: {error}"), 64))?;
-    let response = context
-        .net()?
-        .get(Purpose::Document { root: &root }, &url, &[], Some(limits.max_document_bytes as u64 + 1))
-        .await
-        .map_err(|error| CliError::failed(error.to_string()))?;
-    if response.status != 200 {
-        return Err(CliError::failed(format!("{target} answered {}", response.status)));
-    }
-    Ok(response.body.to_vec())
+    let bytes = context.upstream()?.document(&url, limits.max_document_bytes as u64 + 1).await;
+    bytes.map_err(|error| CliError::failed(error.to_string()))
 }
 
 fn one(name: &str, bytes: &[u8], keys: &TrustedKeys, limits: &Limits) -> Result<(), CliError> {
@@ -66,9 +61,12 @@ fn one(name: &str, bytes: &[u8], keys: &TrustedKeys, limits: &Limits) -> Result<
 
 fn directory(path: &Path, keys: &TrustedKeys, limits: &Limits) -> Result<(), CliError> {
     let mut documents = BTreeMap::new();
-    for file in files::json_files(path, MAX_DEPTH)? {
+    for file in files::json_files(path, MAX_DEPTH).map_err(unreadable)? {
         let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
-        documents.insert(name, files::read_document(&file, limits.max_document_bytes as u64 + 1)?);
+        documents.insert(
+            name,
+            files::read_document(&file, limits.max_document_bytes as u64 + 1).map_err(unreadable)?,
+        );
     }
     let report = examine_folder(&documents, keys, limits);
     println!("{report}");

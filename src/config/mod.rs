@@ -1,7 +1,7 @@
 //! One typed configuration: flags > environment > file > defaults, each value with its source.
 //!
 //! [`Config::resolve`] is pure: the layers come in as text, typed values come out or an error names the key. The
-//! table of settings is [`settings::SETTINGS`]; nothing else knows their names.
+//! table of settings is in `settings`; nothing else knows their names.
 
 mod clock;
 mod limits;

@@ -25,6 +25,7 @@ pub mod publish;
 mod pull;
 mod relation;
 mod report;
+mod upstream;
 pub mod write;
 
 pub use error::{CaptureError, SyncError};
@@ -32,3 +33,4 @@ pub use options::{EvidenceWanted, PullOptions, Selection};
 pub use progress::{Event, NoProgress, Progress};
 pub use pull::pull;
 pub use report::{PullReport, RelationOutcome, RelationReport};
+pub use upstream::Upstream;

@@ -33,7 +33,8 @@ pub fn fixture() -> &'static Fixture {
             .build()
             .expect("runtime");
         let directory = tempfile::tempdir().expect("temporary directory");
-        let store = directory.path().join("store");
+        // A path that would change if anything on the way encoded or decoded it.
+        let store = directory.path().join("störe %41 #?*");
         runtime.block_on(async {
             let origin = DemoOrigin::start(OriginOptions::default()).await.expect("origin");
             let net = Net::new(NetOptions {

@@ -1,6 +1,6 @@
 //! A relation's Parquet parts as a DataFusion table.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::compute::SortOptions;
@@ -14,9 +14,12 @@ use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, Pa
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::{TableProvider, TableType};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::object_store::local::LocalFileSystem;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::empty::EmptyExec;
+use sha2::{Digest, Sha256};
 
 use crate::catalog::Relation;
 
@@ -106,6 +109,27 @@ fn viewed(data_type: &DataType) -> DataType {
     }
 }
 
+/// The deepest directory all parts lie in.
+fn common_directory(parts: &[PartFile]) -> PathBuf {
+    let mut directories = parts.iter().filter_map(|part| part.path.parent());
+    let first = directories.next().map(Path::to_owned).unwrap_or_default();
+    directories.fold(first, |common, directory| {
+        common.components().zip(directory.components()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
+    })
+}
+
+/// Makes a directory known to the session under an address of its own. Paths below the file system's root would be
+/// percent-encoded on the way, so that a store in a directory with an umlaut or a blank couldn't be read.
+fn register(state: &dyn Session, root: &Path) -> Result<ObjectStoreUrl> {
+    let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
+    let url =
+        ObjectStoreUrl::parse(format!("parts://{}", hex::encode(digest.get(..16).unwrap_or_default())))?;
+    let files = LocalFileSystem::new_with_prefix(root)
+        .map_err(|error| DataFusionError::ObjectStore(Box::new(error)))?;
+    state.runtime_env().register_object_store(url.as_ref(), Arc::new(files));
+    Ok(url)
+}
+
 #[async_trait]
 impl TableProvider for RelationTable {
     fn schema(&self) -> SchemaRef {
@@ -123,7 +147,7 @@ impl TableProvider for RelationTable {
 
     async fn scan(
         &self,
-        _: &dyn Session,
+        state: &dyn Session,
         projection: Option<&Vec<usize>>,
         _: &[Expr],
         limit: Option<usize>,
@@ -131,21 +155,30 @@ impl TableProvider for RelationTable {
         let source = ParquetSource::new(Arc::clone(&self.schema))
             .with_enable_page_index(true)
             .with_bloom_filter_on_read(true);
+        if self.data.parts.is_empty() {
+            let schema = match projection {
+                Some(positions) => Arc::new(self.schema.project(positions)?),
+                None => Arc::clone(&self.schema),
+            };
+            return Ok(Arc::new(EmptyExec::new(schema)));
+        }
+        let root = common_directory(&self.data.parts);
+        let url = register(state, &root)?;
         let mut files = Vec::with_capacity(self.data.parts.len());
         for part in &self.data.parts {
-            let Some(path) = part.path.to_str() else {
+            // Below the root, names are the store's own: hexadecimal digits.
+            let below = part.path.strip_prefix(&root).unwrap_or(&part.path);
+            let Some(name) = below.to_str() else {
                 return plan_err!("the path {} is not valid UTF-8", part.path.display());
             };
-            files.push(PartitionedFile::new(path, part.bytes));
+            files.push(PartitionedFile::new(name, part.bytes));
         }
-        let mut builder = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
+        let mut builder = FileScanConfigBuilder::new(url, Arc::new(source))
             .with_projection_indices(projection.cloned())?
             .with_limit(limit);
-        if !files.is_empty() {
-            builder = builder.with_file_group(FileGroup::new(files));
-            if let Some(ordering) = self.ordering()? {
-                builder = builder.with_output_ordering(vec![ordering]);
-            }
+        builder = builder.with_file_group(FileGroup::new(files));
+        if let Some(ordering) = self.ordering()? {
+            builder = builder.with_output_ordering(vec![ordering]);
         }
         Ok(DataSourceExec::from_data_source(builder.build()))
     }
