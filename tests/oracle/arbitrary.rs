@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use benthic_mirror::catalog::Catalog;
 use benthic_mirror::config::Limits;
 use benthic_mirror::engine::{
-    EngineRuntime, JoinArguments, JoinSource, QueryArguments, RelationData, RunError, check_join, check_query, run_join,
-    run_query,
+    EngineRuntime, JoinArguments, JoinSource, QueryArguments, RelationData, RunError, check_join,
+    check_query, run_join, run_query,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -25,7 +25,7 @@ fn text() -> impl Strategy<Value = String> {
             "=", ".", ":", ">", ">=", "!=", "<", "eq", "neq", "gt", "lt", "in", "like", "ilike", "is.null", "not.is.null",
             "sum", "avg", "min", "max", "count", "*", "n", "m", "total", "desc", "asc", "[", "]", "\"", "\\", "%", "_", ",",
             "1", "-1", "1e5", "1e-400", "1e400", "NaN", "Infinity", "null", "true", "2024-02-29", "2024-02-29T12:00:00Z",
-            "0044-03-15 BC", " BC", "+", "-", "e", "0", "9".repeat(80).leak(), "\u{301}", "😀", "İ", "\0", " ", "\n", "(", ")",
+            "0044-03-15 BC", " BC", "+", "-", "e", "0", "99999999999999999999999999999999999999999999999999999999999999999999999999999999", "\u{301}", "😀", "İ", "\0", " ", "\n", "(", ")",
         ]).prop_map(str::to_owned),
         1 => ".{0,12}",
         1 => "[0-9eE.+:TZ -]{0,40}",
@@ -39,7 +39,9 @@ fn list() -> impl Strategy<Value = Vec<String>> {
 
 /// Expressions that are read more often than not.
 fn plausible() -> impl Strategy<Value = String> {
-    let column = prop::sample::select(vec!["id", "n12", "n50", "free", "f8", "f4", "flag", "day", "at", "moment", "u", "c2", "txt"]);
+    let column = prop::sample::select(vec![
+        "id", "n12", "n50", "free", "f8", "f4", "flag", "day", "at", "moment", "u", "c2", "txt",
+    ]);
     let operator = prop::sample::select(vec!["eq", "neq", "gt", "gte", "lt", "lte", "like", "ilike", "in"]);
     (column, operator, text()).prop_map(|(column, operator, value)| format!("{column}={operator}.{value}"))
 }
@@ -54,35 +56,51 @@ fn source() -> impl Strategy<Value = String> {
 fn query() -> impl Strategy<Value = QueryArguments> {
     let lists = (list(), list(), list(), list(), list(), list());
     let numbers = (option::of(any::<i64>()), option::of(any::<i64>()), any::<bool>());
-    (option::of(text()), source(), lists, numbers).prop_map(|(question, source, lists, (limit, offset, tame))| {
-        let (select, filters, group_by, metrics, having, order) = lists;
-        let limit = if tame { limit.map(|limit| limit.rem_euclid(1_000) + 1) } else { limit };
-        QueryArguments { question, source, select, filters, group_by, metrics, having, order, limit, offset, explain: false }
-    })
+    (option::of(text()), source(), lists, numbers).prop_map(
+        |(question, source, lists, (limit, offset, tame))| {
+            let (select, filters, group_by, metrics, having, order) = lists;
+            let limit = if tame { limit.map(|limit| limit.rem_euclid(1_000) + 1) } else { limit };
+            QueryArguments {
+                question,
+                source,
+                select,
+                filters,
+                group_by,
+                metrics,
+                having,
+                order,
+                limit,
+                offset,
+                explain: false,
+            }
+        },
+    )
 }
 
 fn join() -> impl Strategy<Value = JoinArguments> {
     let columns = (option::of(text()), option::of(text()), option::of(text()));
     let lists = (list(), list(), list(), list(), list());
-    (source(), source(), columns, lists, option::of(any::<i64>())).prop_map(|(left, right, columns, lists, limit)| {
-        let (left_column, right_column, mode) = columns;
-        let (left_where, right_where, context_conditions, left_select, right_select) = lists;
-        JoinArguments {
-            question: None,
-            left_source: left,
-            right_source: right,
-            left_column,
-            right_column,
-            left_where,
-            right_where,
-            context_conditions,
-            mode,
-            limit,
-            left_select,
-            right_select,
-            explain: false,
-        }
-    })
+    (source(), source(), columns, lists, option::of(any::<i64>())).prop_map(
+        |(left, right, columns, lists, limit)| {
+            let (left_column, right_column, mode) = columns;
+            let (left_where, right_where, context_conditions, left_select, right_select) = lists;
+            JoinArguments {
+                question: None,
+                left_source: left,
+                right_source: right,
+                left_column,
+                right_column,
+                left_where,
+                right_where,
+                context_conditions,
+                mode,
+                limit,
+                left_select,
+                right_select,
+                explain: false,
+            }
+        },
+    )
 }
 
 fn catalog() -> &'static Catalog {
@@ -135,7 +153,8 @@ fn whatever_is_accepted_runs() {
     });
     runner
         .run(&vec(plausible(), 1..3), |filters| {
-            let arguments = QueryArguments { source: "o.empty".to_owned(), filters, ..QueryArguments::default() };
+            let arguments =
+                QueryArguments { source: "o.empty".to_owned(), filters, ..QueryArguments::default() };
             if let Ok(query) = check_query(catalog(), &arguments, runtime.limits()) {
                 let answer = tokio.block_on(run_query(&query, &data, "", &runtime, OPTIONS));
                 prop_assert!(answer.is_ok(), "{arguments:?}: {answer:?}");
@@ -152,22 +171,37 @@ fn large_arguments_are_bounded() {
     let mut filters = Vec::new();
     for column in ["id", "big", "n12", "n38", "n50", "free", "f4", "f8"] {
         for value in [
-            "1e1000", "-1e1000", "1e-1000", "1e1001", "1e999999999999", "1e-999999999999", "1e99999999999999999999", &nines,
-            &format!("0.{nines}"), &format!("{nines}e-1000"), &format!("{nines}e1000"), &format!("-{}1", "0".repeat(4_000)),
+            "1e1000",
+            "-1e1000",
+            "1e-1000",
+            "1e1001",
+            "1e999999999999",
+            "1e-999999999999",
+            "1e99999999999999999999",
+            nines.as_str(),
+            format!("0.{nines}").as_str(),
+            format!("{nines}e-1000").as_str(),
+            format!("{nines}e1000").as_str(),
+            format!("-{}1", "0".repeat(4_000)).as_str(),
         ] {
             filters.push(format!("{column}=eq.{value}"));
             filters.push(format!("{column}=gt.{value}"));
         }
     }
-    for pattern in ["%a".repeat(2_000), "_".repeat(4_000), "%_".repeat(2_000), "\\%".repeat(2_000), "é%".repeat(1_300)] {
+    for pattern in
+        ["%a".repeat(2_000), "_".repeat(4_000), "%_".repeat(2_000), "\\%".repeat(2_000), "é%".repeat(1_300)]
+    {
         filters.push(format!("txt=like.{pattern}"));
         filters.push(format!("txt=ilike.{pattern}"));
     }
     filters.push(format!("txt=in.{}{}", "[".repeat(2_000), "]".repeat(2_000)));
     filters.push(format!("txt=in.[{}]", vec!["1"; 1_500].join(",")));
     for filter in filters {
-        let arguments =
-            QueryArguments { source: "o.types".to_owned(), filters: vec![filter.clone()], ..QueryArguments::default() };
+        let arguments = QueryArguments {
+            source: "o.types".to_owned(),
+            filters: vec![filter.clone()],
+            ..QueryArguments::default()
+        };
         let started = Instant::now();
         let checked = check_query(catalog(), &arguments, &Limits::default());
         let shown: String = filter.chars().take(60).collect();
@@ -203,7 +237,9 @@ fn large_arguments_run() {
             Err(other) => panic!("{other}"),
         }
     };
-    for pattern in ["%a".repeat(2_000), "_".repeat(4_000), "%_".repeat(2_000), "\\%".repeat(2_000), "é%".repeat(1_300)] {
+    for pattern in
+        ["%a".repeat(2_000), "_".repeat(4_000), "%_".repeat(2_000), "\\%".repeat(2_000), "é%".repeat(1_300)]
+    {
         for word in ["like", "ilike"] {
             assert_eq!(run(&|arguments| arguments.filters = vec![format!("code={word}.{pattern}")]), 0);
         }

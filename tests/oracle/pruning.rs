@@ -7,7 +7,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, Decimal128Array, Decimal256Array, Float32Array, Float64Array, Int32Array, RecordBatch, StringArray,
+    ArrayRef, Decimal128Array, Decimal256Array, Float32Array, Float64Array, Int32Array, RecordBatch,
+    StringArray,
 };
 use arrow::datatypes::{DataType, Field, Schema, i256};
 use benthic_mirror::catalog::Catalog;
@@ -48,9 +49,7 @@ fn stored(native: &'static str, values: ArrayRef) -> Stored {
     let batch = RecordBatch::try_new(Arc::new(schema), vec![ids, values]).unwrap();
     let data = LAYOUTS
         .iter()
-        .map(|layout| {
-            write(directory.path(), "r", batch.clone(), vec!["id".to_owned()], Vec::new(), *layout)
-        })
+        .map(|layout| write(directory.path(), "r", batch.clone(), vec!["id".to_owned()], Vec::new(), *layout))
         .collect();
     Stored {
         catalog: one_relation(&[("id", "integer"), ("x", native)], &["id"]),
@@ -88,15 +87,23 @@ impl Stored {
 #[test]
 fn decimals_of_every_width() {
     let signed = |value: i128| Some(value).filter(|value| *value != 13);
-    for (native, precision) in [("numeric(9,2)", 9), ("numeric(18,2)", 18), ("numeric(19,2)", 19), ("numeric(38,2)", 38)] {
+    for (native, precision) in
+        [("numeric(9,2)", 9), ("numeric(18,2)", 18), ("numeric(19,2)", 19), ("numeric(38,2)", 38)]
+    {
         let largest = 10_i128.pow(precision) - 1;
-        let values: Vec<i128> = vec![100, 200, 300, 400, 500, 600, -100, -500, 0, largest, -largest, 1, -1, 13, 13, 500];
+        let values: Vec<i128> =
+            vec![100, 200, 300, 400, 500, 600, -100, -500, 0, largest, -largest, 1, -1, 13, 13, 500];
         let array = Decimal128Array::from(values.iter().map(|v| signed(*v)).collect::<Vec<_>>())
             .with_precision_and_scale(precision as u8, 2)
             .unwrap();
         let relation = stored(native, Arc::new(array));
         for literal in [500, -500, 0, largest, -largest, 1, 550, 100] {
-            let text = format!("{}{}.{:02}", if literal < 0 { "-" } else { "" }, literal.abs() / 100, literal.abs() % 100);
+            let text = format!(
+                "{}{}.{:02}",
+                if literal < 0 { "-" } else { "" },
+                literal.abs() / 100,
+                literal.abs() % 100
+            );
             for (word, holds) in OPERATORS {
                 relation.check(&format!("x={word}.{text}"), |id| {
                     signed(values[id]).is_some_and(|value| holds(value.cmp(&literal)))
@@ -118,7 +125,15 @@ fn decimals_of_every_width() {
 fn decimals_of_seventy_six_digits() {
     let largest = i256::from_string(&"9".repeat(76)).unwrap();
     let one = i256::ONE;
-    let values = [largest, largest.wrapping_neg(), one, one.wrapping_neg(), i256::ZERO, i256::from(500), i256::from(-500)];
+    let values = [
+        largest,
+        largest.wrapping_neg(),
+        one,
+        one.wrapping_neg(),
+        i256::ZERO,
+        i256::from(500),
+        i256::from(-500),
+    ];
     let array = Decimal256Array::from(values.to_vec()).with_precision_and_scale(76, 0).unwrap();
     let relation = stored("numeric(76,0)", Arc::new(array));
     for literal in values {
@@ -132,8 +147,24 @@ fn decimals_of_seventy_six_digits() {
 #[test]
 fn doubles_with_nan_and_both_zeros() {
     let values = [
-        Some(f64::NAN), Some(1.0), Some(-0.0), Some(-0.0), Some(0.0), Some(0.0), Some(f64::NAN), Some(f64::NAN), Some(2.0),
-        Some(3.0), None, Some(f64::INFINITY), Some(f64::NEG_INFINITY), Some(0.1), Some(5e-324), Some(-5e-324), Some(1e300), None,
+        Some(f64::NAN),
+        Some(1.0),
+        Some(-0.0),
+        Some(-0.0),
+        Some(0.0),
+        Some(0.0),
+        Some(f64::NAN),
+        Some(f64::NAN),
+        Some(2.0),
+        Some(3.0),
+        None,
+        Some(f64::INFINITY),
+        Some(f64::NEG_INFINITY),
+        Some(0.1),
+        Some(5e-324),
+        Some(-5e-324),
+        Some(1e300),
+        None,
     ];
     // PostgreSQL's order: the zeros are equal, NaN is equal to itself and above everything.
     let order = |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
@@ -144,11 +175,22 @@ fn doubles_with_nan_and_both_zeros() {
     };
     let doubles = stored("double precision", Arc::new(Float64Array::from(values.to_vec())));
     for (text, literal) in [
-        ("0", 0.0), ("-0", 0.0), ("1", 1.0), ("2.5", 2.5), ("NaN", f64::NAN), ("Infinity", f64::INFINITY),
-        ("-Infinity", f64::NEG_INFINITY), ("0.1", 0.1), ("5e-324", 5e-324), ("1e300", 1e300), ("10", 10.0),
+        ("0", 0.0),
+        ("-0", 0.0),
+        ("1", 1.0),
+        ("2.5", 2.5),
+        ("NaN", f64::NAN),
+        ("Infinity", f64::INFINITY),
+        ("-Infinity", f64::NEG_INFINITY),
+        ("0.1", 0.1),
+        ("5e-324", 5e-324),
+        ("1e300", 1e300),
+        ("10", 10.0),
     ] {
         for (word, holds) in OPERATORS {
-            doubles.check(&format!("x={word}.{text}"), |id| values[id].is_some_and(|v| holds(order(v, literal))));
+            doubles.check(&format!("x={word}.{text}"), |id| {
+                values[id].is_some_and(|v| holds(order(v, literal)))
+            });
         }
         doubles.check(&format!("x=in.[\"{text}\",\"NaN\"]"), |id| {
             values[id].is_some_and(|v| order(v, literal).is_eq() || v.is_nan())
@@ -156,7 +198,9 @@ fn doubles_with_nan_and_both_zeros() {
     }
     let reals: Vec<Option<f32>> = values.iter().map(|value| value.map(|value| value as f32)).collect();
     let relation = stored("real", Arc::new(Float32Array::from(reals.clone())));
-    for (text, literal) in [("0", 0.0_f32), ("0.1", 0.1), ("2.5", 2.5), ("NaN", f32::NAN), ("Infinity", f32::INFINITY)] {
+    for (text, literal) in
+        [("0", 0.0_f32), ("0.1", 0.1), ("2.5", 2.5), ("NaN", f32::NAN), ("Infinity", f32::INFINITY)]
+    {
         for (word, holds) in OPERATORS {
             relation.check(&format!("x={word}.{text}"), |id| {
                 reals[id].is_some_and(|v| holds(order(f64::from(v), f64::from(literal))))
@@ -172,13 +216,32 @@ fn texts_longer_than_their_statistics() {
     let alike = "x".repeat(70);
     let last = "\u{10ffff}".repeat(20);
     let values: Vec<Option<String>> = vec![
-        Some(format!("{alike}a")), Some(format!("{alike}b")), Some(format!("{alike}c")), Some(alike.clone()), Some("x".to_owned()),
-        Some(String::new()), Some(format!("{last}z")), Some(last.clone()), Some("é".repeat(40)), Some(format!("{}a", "é".repeat(40))),
-        None, Some("\u{10ffff}".to_owned()), Some(format!("{}é", "a".repeat(63))), Some("a".repeat(64)), Some("a".repeat(65)),
-        Some("\u{7f}".repeat(64)), Some(format!("{}\u{80}", "\u{7f}".repeat(64))), Some("%".repeat(66)), Some("_x".repeat(40)),
+        Some(format!("{alike}a")),
+        Some(format!("{alike}b")),
+        Some(format!("{alike}c")),
+        Some(alike.clone()),
+        Some("x".to_owned()),
+        Some(String::new()),
+        Some(format!("{last}z")),
+        Some(last.clone()),
+        Some("é".repeat(40)),
+        Some(format!("{}a", "é".repeat(40))),
+        None,
+        Some("\u{10ffff}".to_owned()),
+        Some(format!("{}é", "a".repeat(63))),
+        Some("a".repeat(64)),
+        Some("a".repeat(65)),
+        Some("\u{7f}".repeat(64)),
+        Some(format!("{}\u{80}", "\u{7f}".repeat(64))),
+        Some("%".repeat(66)),
+        Some("_x".repeat(40)),
     ];
     let relation = stored("text", Arc::new(StringArray::from(values.clone())));
-    for literal in values.iter().flatten().cloned().chain(["y".to_owned(), format!("{alike}bb"), "\u{10fffe}".to_owned()]) {
+    for literal in values.iter().flatten().cloned().chain([
+        "y".to_owned(),
+        format!("{alike}bb"),
+        "\u{10fffe}".to_owned(),
+    ]) {
         let spelled = serde_json::Value::from(literal.as_str()).to_string();
         for (word, holds) in OPERATORS {
             relation.check(&format!("x={word}.{spelled}"), |id| {

@@ -366,8 +366,12 @@ pub(crate) fn world(seed: u64) -> World {
 }
 
 /// A catalogue of one relation, `o.r`, from column names and native types.
-pub(crate) fn one_relation(columns: &[(&'static str, &'static str)], key: &'static [&'static str]) -> Catalog {
-    let columns = columns.iter().map(|(name, native)| col(name, native, Kind::Unordered, 0, number)).collect();
+pub(crate) fn one_relation(
+    columns: &[(&'static str, &'static str)],
+    key: &'static [&'static str],
+) -> Catalog {
+    let columns =
+        columns.iter().map(|(name, native)| col(name, native, Kind::Unordered, 0, number)).collect();
     catalog(&[Rel { name: "r", columns, key, key_is_unique: true, rows: Vec::new() }], &[])
 }
 

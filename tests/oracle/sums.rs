@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int32Array, Int64Array, RecordBatch,
+    StringArray,
 };
 use arrow::datatypes::{DataType, Field, Schema, i256};
 use benthic_mirror::config::Limits;
@@ -16,7 +17,11 @@ use crate::stored::{Layout, write};
 
 /// What the metrics over `x` are, with one and with eight partitions; `None` if refused as not exact. `g` is `a` for
 /// even rows and `b` for odd ones.
-fn answer(native: &'static str, values: ArrayRef, change: impl Fn(&mut QueryArguments)) -> Option<Vec<Value>> {
+fn answer(
+    native: &'static str,
+    values: ArrayRef,
+    change: impl Fn(&mut QueryArguments),
+) -> Option<Vec<Value>> {
     let directory = tempfile::tempdir().unwrap();
     let count = values.len();
     let ids: ArrayRef = Arc::new(Int32Array::from_iter_values(0..count as i32));
@@ -35,7 +40,7 @@ fn answer(native: &'static str, values: ArrayRef, change: impl Fn(&mut QueryArgu
         ..QueryArguments::default()
     };
     change(&mut arguments);
-    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let answers = [(Layout::Plain, 1), (Layout::Pairs, 8)].map(|(layout, partitions)| {
         let data = write(directory.path(), "r", batch.clone(), vec!["id".to_owned()], Vec::new(), layout);
         let runtime = EngineRuntime::new(Limits::default(), partitions)

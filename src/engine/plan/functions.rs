@@ -361,7 +361,8 @@ mod tests {
 
     #[test]
     fn ranks_order_as_floats_do_and_lead_back() {
-        let ascending = [f64::NEG_INFINITY, f64::MIN, -1.0, -5e-324, 0.0, 5e-324, 1.0, f64::MAX, f64::INFINITY, f64::NAN];
+        let ascending =
+            [f64::NEG_INFINITY, f64::MIN, -1.0, -5e-324, 0.0, 5e-324, 1.0, f64::MAX, f64::INFINITY, f64::NAN];
         let ranks = called(&float_rank(), Arc::new(Float64Array::from(ascending.to_vec())));
         assert!(ranks.as_primitive::<Int64Type>().values().windows(2).all(|pair| pair[0] < pair[1]));
         let back = called(&float_of_rank(false), Arc::clone(&ranks));
