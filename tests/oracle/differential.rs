@@ -20,7 +20,7 @@ use crate::relations::{World, world};
 use crate::requests::{Ask, Request, request};
 use crate::stored::{Layout, store};
 
-const DEFAULT_REQUESTS: usize = 1_200;
+const DEFAULT_REQUESTS: usize = 300;
 
 pub(crate) const OPTIONS: RunOptions =
     RunOptions { policy: ScanPolicy::Parity, exact_numbers: ExactNumbers::String };
