@@ -358,6 +358,8 @@ impl Outputs<'_> {
                 number(spelled(*units / *count * i256::from(10) + i256::from(5), *scale + 1), chooser)
             }
             Folded::Double(value) => number(value.to_string(), chooser),
+            // Its last bit must not decide.
+            Folded::DoubleAverage(_) => None,
             Folded::Shown(value, column_type) => {
                 let column = self.column(output);
                 match value {
