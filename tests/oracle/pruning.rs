@@ -21,7 +21,10 @@ use crate::stored::{Layout, write};
 
 const LAYOUTS: [Layout; 4] = [Layout::Plain, Layout::Crumbs, Layout::Pairs, Layout::PairsBloomOnly];
 
-const OPERATORS: [(&str, fn(Ordering) -> bool); 6] = [
+/// An operator's name and what it asks of an order.
+type OperatorOf = (&'static str, fn(Ordering) -> bool);
+
+const OPERATORS: [OperatorOf; 6] = [
     ("eq", Ordering::is_eq),
     ("neq", Ordering::is_ne),
     ("gt", Ordering::is_gt),
