@@ -21,8 +21,8 @@ use benthic_mirror::spatial::index_file::BuiltFrom;
 use benthic_mirror::spatial::nonprofits::Nonprofits;
 use benthic_mirror::store::{Access, Capture, Snapshot, Store, Trust};
 
-pub const DISTRICTS: (&str, &str) = ("up_cdmaps", "congressional_districts");
-pub const NONPROFITS: (&str, &str) = ("irs_ng", "bmf_organizations");
+pub(crate) const DISTRICTS: (&str, &str) = ("up_cdmaps", "congressional_districts");
+pub(crate) const NONPROFITS: (&str, &str) = ("irs_ng", "bmf_organizations");
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -38,41 +38,41 @@ fn main() {
     }
 }
 
-pub fn store_path(data: &Path) -> PathBuf {
+pub(crate) fn store_path(data: &Path) -> PathBuf {
     data.join("benthic-store")
 }
 
-pub fn keys() -> TrustedKeys {
+pub(crate) fn keys() -> TrustedKeys {
     TrustedKeys::from_base64([demo::PUBLIC_KEY]).unwrap()
 }
 
-pub fn trust() -> Trust {
+pub(crate) fn trust() -> Trust {
     Trust { publisher: keys(), mirror: keys() }
 }
 
-pub fn config() -> Config {
+pub(crate) fn config() -> Config {
     Config::resolve(&Layers::default(), Path::new("/nowhere")).unwrap()
 }
 
-pub fn snapshot(store: &Store) -> Snapshot {
+pub(crate) fn snapshot(store: &Store) -> Snapshot {
     store.current(&trust()).unwrap().expect("run `prepare` first")
 }
 
-pub fn capture<'s>(snapshot: &'s Snapshot, (dataset, relation): (&str, &str)) -> &'s Capture {
+pub(crate) fn capture<'s>(snapshot: &'s Snapshot, (dataset, relation): (&str, &str)) -> &'s Capture {
     snapshot.document.relation(dataset, relation).and_then(|entry| entry.capture()).unwrap()
 }
 
-pub fn from(capture: &Capture) -> BuiltFrom {
+pub(crate) fn from(capture: &Capture) -> BuiltFrom {
     BuiltFrom { row_digest: *capture.row_digest.as_bytes(), rows: capture.rows }
 }
 
 /// The bytes of an index, as the product reads them before use.
-pub fn index(store: &Store, capture: &Capture, kind: &str) -> Vec<u8> {
+pub(crate) fn index(store: &Store, capture: &Capture, kind: &str) -> Vec<u8> {
     let entry = capture.indexes.iter().find(|entry| entry.kind == kind).unwrap();
     store.read_for_use(&entry.object()).unwrap().0
 }
 
-pub fn congresses(store: &Store, capture: &Capture) -> Vec<i64> {
+pub(crate) fn congresses(store: &Store, capture: &Capture) -> Vec<i64> {
     congresses_from_bytes(index(store, capture, "districts"), from(capture)).unwrap()
 }
 

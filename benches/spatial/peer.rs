@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 
 use crate::{DISTRICTS, NONPROFITS, capture, config, congresses, from, index, snapshot, store_path, trust};
 
-pub fn run(runtime: &Runtime, data: &Path, stats: Option<&Path>) {
+pub(crate) fn run(runtime: &Runtime, data: &Path, stats: Option<&Path>) {
     let store = Store::open(&store_path(data), Access::ReadOnly).unwrap();
     let snapshot = snapshot(&store);
     let (districts, nonprofits) = (capture(&snapshot, DISTRICTS), capture(&snapshot, NONPROFITS));
@@ -34,7 +34,10 @@ pub fn run(runtime: &Runtime, data: &Path, stats: Option<&Path>) {
         let question: Value = serde_json::from_str(&line).unwrap();
         let (name, arguments) = (question["query"].as_str().unwrap(), &question["args"]);
         let number = |name: &str| arguments[name].as_f64().unwrap();
-        let map = arguments["congress"].as_f64().map(|congress| congress as i64).filter(|congress| known.contains(congress));
+        let map = arguments["congress"]
+            .as_f64()
+            .map(|congress| congress as i64)
+            .filter(|congress| known.contains(congress));
         let map = map.map(|congress| {
             &*maps.entry(congress).or_insert_with(|| {
                 let bytes = index(&store, districts, &format!("districts/{congress}"));
@@ -56,7 +59,10 @@ pub fn run(runtime: &Runtime, data: &Path, stats: Option<&Path>) {
                 let map = map.unwrap();
                 let started = Instant::now();
                 let single = find_all(map, &places);
-                requests.entry("find_district_batch on one thread".to_owned()).or_default().push(micros(started));
+                requests
+                    .entry("find_district_batch on one thread".to_owned())
+                    .or_default()
+                    .push(micros(started));
                 let started = Instant::now();
                 let (first, second) = places.split_at(places.len() / 2);
                 let found: Vec<Option<i64>> = std::thread::scope(|scope| {
@@ -66,11 +72,13 @@ pub fn run(runtime: &Runtime, data: &Path, stats: Option<&Path>) {
                 });
                 let elapsed = started.elapsed();
                 assert_eq!(found, single);
-                let rows = found.iter().enumerate().filter_map(|(at, id)| Some(json!([at, (*id)?]))).collect();
+                let rows =
+                    found.iter().enumerate().filter_map(|(at, id)| Some(json!([at, (*id)?]))).collect();
                 (rows, elapsed)
             }
             name if name.starts_with("bbox") => {
-                let bounds = FloatBox::of_envelope(number("ymin"), number("ymax"), number("xmin"), number("xmax"));
+                let bounds =
+                    FloatBox::of_envelope(number("ymin"), number("ymax"), number("xmin"), number("xmax"));
                 let found = map.zip(bounds).map(|(map, bounds)| map.in_box(&bounds)).unwrap_or_default();
                 let elapsed = started.elapsed();
                 (found.iter().map(|district| json!([district.id])).collect(), elapsed)

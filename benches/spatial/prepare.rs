@@ -10,11 +10,14 @@ use arrow::datatypes::Float64Type;
 use benthic_mirror::app::SpatialIndexes;
 
 use benthic_mirror::config::SystemClock;
-use benthic_mirror::demo::{self, origin::{DemoOrigin, OriginOptions}};
+use benthic_mirror::demo::{
+    self,
+    origin::{DemoOrigin, OriginOptions},
+};
 use benthic_mirror::net::{ConnectOverride, Net, NetOptions};
 use benthic_mirror::store::{
-    Capture, CapturedAt, CurrentOrder, Evidence, MirrorKey, Part, RelationEntry, RelationState, RowDigest, Scope, Store,
-    StoreWriter, StoredColumn, StoredGeometry, StoredType, content_id, file_schema,
+    Capture, CapturedAt, CurrentOrder, Evidence, MirrorKey, Part, RelationEntry, RelationState, RowDigest,
+    Scope, Store, StoreWriter, StoredColumn, StoredGeometry, StoredType, content_id, file_schema,
 };
 use benthic_mirror::sync::{IndexBuilder, NoProgress, PullOptions, Selection, pull};
 use parquet::arrow::ArrowWriter;
@@ -24,7 +27,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::{DISTRICTS, NONPROFITS, config, keys, snapshot, store_path};
 
-pub async fn run(data: &Path) {
+pub(crate) async fn run(data: &Path) {
     let path = store_path(data);
     let store = Store::create_or_open(&path).unwrap();
     let mut writer = store.writer().unwrap();
@@ -71,8 +74,7 @@ async fn pull_documents(writer: &mut StoreWriter) {
     })
     .unwrap();
     let key = MirrorKey::generate(demo::DEMO_KEY_SEED);
-    let mut options =
-        PullOptions::new(demo::DOCUMENT_ROOT.parse().unwrap(), demo::COLLECTION, keys(), key);
+    let mut options = PullOptions::new(demo::DOCUMENT_ROOT.parse().unwrap(), demo::COLLECTION, keys(), key);
     options.relations = Selection::Patterns(vec!["usp_cl.legislators".to_owned()]);
     options.current_order = CurrentOrder::AllowOlder;
     pull(&net, writer, &options, &SystemClock, &NoProgress).await.unwrap();
@@ -126,7 +128,8 @@ fn write(writer: &StoreWriter, file: &Path, columns: Vec<StoredColumn>) -> Captu
     for batch in reader.with_batch_size(8_192).build().unwrap() {
         let batch = batch.unwrap();
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| values(&batch, &column.name)).collect();
-        let stored = arrow::datatypes::Schema::new(columns.iter().map(StoredColumn::field).collect::<Vec<_>>());
+        let stored =
+            arrow::datatypes::Schema::new(columns.iter().map(StoredColumn::field).collect::<Vec<_>>());
         digest.update(&RecordBatch::try_new(Arc::new(stored), arrays.clone()).unwrap()).unwrap();
         let coverings = schema.fields()[columns.len()..]
             .iter()

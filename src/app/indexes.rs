@@ -24,7 +24,9 @@ pub struct SpatialIndexes {
 impl SpatialIndexes {
     /// A builder that reads captures under the configuration's limits.
     pub fn new(config: &Config) -> Result<Self, IndexBuildError> {
-        EngineRuntime::new(config.limits.clone(), config.concurrency).map(|runtime| Self { runtime }).map_err(problem)
+        EngineRuntime::new(config.limits.clone(), config.concurrency)
+            .map(|runtime| Self { runtime })
+            .map_err(problem)
     }
 
     async fn districts(
@@ -41,7 +43,8 @@ impl SpatialIndexes {
             let value = (CONGRESS_COLUMN, congress);
             let batches =
                 read_columns_of(&data, &DISTRICT_COLUMNS, value, &self.runtime).await.map_err(problem)?;
-            let map = CongressMap::build(batches.iter().flat_map(district_rows).collect()).map_err(problem)?;
+            let map =
+                CongressMap::build(batches.iter().flat_map(district_rows).collect()).map_err(problem)?;
             let bytes = map.to_bytes(congress, from).map_err(problem)?;
             entries.push(store(writer, congress_kind(congress), &bytes)?);
         }

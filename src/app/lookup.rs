@@ -114,7 +114,9 @@ impl PlaceLookup {
                 vec![
                     text(district.and_then(|district| district.district_id.as_ref())),
                     text(district.and_then(|district| district.statename.as_ref())),
-                    district.and_then(|district| district.district).map_or_else(String::new, |at| at.to_string()),
+                    district
+                        .and_then(|district| district.district)
+                        .map_or_else(String::new, |at| at.to_string()),
                     congress.to_string(),
                 ]
             }

@@ -62,7 +62,12 @@ impl Mirror {
         let degrees = serde_json::Number::from_f64;
         let congress = Some(request.congress.into());
         if let Some((lat, lon)) = request.point {
-            let arguments = SpatialArguments { lat: degrees(lat), lon: degrees(lon), congress: congress.clone(), ..Default::default() };
+            let arguments = SpatialArguments {
+                lat: degrees(lat),
+                lon: degrees(lon),
+                congress: congress.clone(),
+                ..Default::default()
+            };
             check(FindDistrict::NAME, arguments)?;
         }
         if let (Some((lat, lon)), Some(radius)) = (request.point, request.radius_meters) {
@@ -100,7 +105,8 @@ impl Mirror {
                 .into());
         };
         let mut notes: Vec<String> = shelved.notice.iter().cloned().collect();
-        let mut marked = Marked { radius: request.radius_meters.map(|radius| radius as f64), ..Marked::default() };
+        let mut marked =
+            Marked { radius: request.radius_meters.map(|radius| radius as f64), ..Marked::default() };
         if let Some((lat, lon)) = request.point {
             marked.point = project(lon, lat);
             marked.containing = marked.point.and_then(|point| map.find(point)).map(|found| found.district.id);
@@ -136,7 +142,8 @@ impl Mirror {
             text("capture"),
             text("captured_at").chars().take(10).collect::<String>()
         );
-        let scene = Scene { congress: request.congress, map, marked: &marked, width: request.width, source: &source };
+        let scene =
+            Scene { congress: request.congress, map, marked: &marked, width: request.width, source: &source };
         Ok(MapPicture { svg: draw(&scene), notes, served })
     }
 }

@@ -11,7 +11,9 @@ use super::shelf::{DistrictShelf, ShelvedNonprofits};
 use crate::catalog::{Catalog, Relation, ranking};
 use crate::config::{Clock, Config};
 use crate::engine::{EngineRuntime, PartFile, Refusal, RefusalCode, RelationData, RunOptions};
-use crate::store::{Access, Capture, ObjectCheck, Part, RelationState, Snapshot, SnapshotId, Store, Trust};
+use crate::store::{
+    Access, Capture, ObjectCheck, Part, RelationState, Snapshot, SnapshotId, Store, StoreError, Trust,
+};
 
 /// What a mirror is opened with.
 #[derive(Debug, Clone)]
@@ -87,7 +89,16 @@ impl Mirror {
         if let Some(serving) = slot.as_ref().filter(|serving| serving.snapshot.id == current) {
             return Ok(Arc::clone(serving));
         }
-        let snapshot = self.store.snapshot(&current, &self.options.trust)?;
+        let snapshot = self.store.snapshot(&current, &self.options.trust).map_err(|error| match error {
+            // What `current` names was there once: a loss, not an empty store.
+            StoreError::NotFound { what, path } => AppError::Corrupt {
+                detail: format!(
+                    "corrupt store: `current` names {what}, but there is none at {}",
+                    path.display()
+                ),
+            },
+            error => error.into(),
+        })?;
         let serving = Arc::new(Serving {
             ranking: ranking::Index::build(&snapshot.catalog, &[]),
             snapshot,
@@ -144,11 +155,8 @@ impl Mirror {
 
 /// A capture's rows as the engine reads them.
 pub(super) fn relation_data(store: &Store, capture: &Capture) -> RelationData {
-    let part = |part: &Part| PartFile {
-        path: store.object_path(&part.sha256),
-        bytes: part.bytes,
-        rows: part.rows,
-    };
+    let part =
+        |part: &Part| PartFile { path: store.object_path(&part.sha256), bytes: part.bytes, rows: part.rows };
     let inexact = capture.columns.iter().filter(|column| column.inexact).map(|column| column.name.clone());
     RelationData {
         schema: capture.schema(),

@@ -12,10 +12,10 @@ use super::mirror::{Held, Mirror, Serving};
 use super::spatial_rows::{distinct_integers, district_rows, nonprofit_rows};
 use crate::catalog::Relation;
 use crate::engine::{read_columns, read_columns_of};
+use crate::spatial::MapView;
 use crate::spatial::districts::{CongressMap, DISTRICT_COLUMNS, congresses_from_bytes};
 use crate::spatial::index_file::BuiltFrom;
 use crate::spatial::nonprofits::{NONPROFIT_COLUMNS, Nonprofits};
-use crate::spatial::MapView;
 use crate::store::{Capture, ObjectCheck, ObjectRef, Store};
 
 /// Kind of the object that lists the congresses.
@@ -250,7 +250,14 @@ impl DistrictShelf {
         hashed: bool,
         notice: Option<String>,
     ) -> Self {
-        Self { congresses, stored, hashed, notice, maps: Mutex::default(), making: tokio::sync::Mutex::default() }
+        Self {
+            congresses,
+            stored,
+            hashed,
+            notice,
+            maps: Mutex::default(),
+            making: tokio::sync::Mutex::default(),
+        }
     }
 }
 

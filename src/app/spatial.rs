@@ -136,4 +136,3 @@ fn result(answer: SpatialAnswer, endpoint: Option<String>, served: Value, warnin
         "served": served,
     })
 }
-

@@ -1,11 +1,12 @@
 //! What every command needs: the configuration, the keys, the doors.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arguments::Arguments;
-use super::error::{CliError, NO_FILE};
+use super::error::{CliError, NO_FILE, USAGE};
 use crate::app::{Mirror, MirrorOptions, SpatialIndexes};
 use crate::bdp::TrustedKeys;
 use crate::config::{Clock, Config, Layers, SystemClock};
@@ -28,11 +29,9 @@ pub(super) struct Context {
 impl Context {
     /// Reads environment and file once; everything below gets values.
     pub(super) fn new(arguments: &Arguments) -> Result<Self, CliError> {
-        let environment = environment();
-        let home = environment.get("HOME").map(PathBuf::from).unwrap_or_default();
-        let directory = |variable: &str, fallback: &str| {
-            environment
-                .get(variable)
+        let home = variable("HOME").map(PathBuf::from).unwrap_or_default();
+        let directory = |name: &str, fallback: &str| {
+            variable(name)
                 .filter(|value| !value.is_empty())
                 .map_or_else(|| home.join(fallback), PathBuf::from)
         };
@@ -54,12 +53,16 @@ impl Context {
             flags.insert(key.trim().to_owned(), value.to_owned());
         }
         if let Some(store) = &arguments.store {
-            flags.insert("store".to_owned(), store.display().to_string());
+            let text = store.to_str().ok_or_else(|| {
+                CliError::with_code(format!("--store {}: the path isn't UTF-8", store.display()), USAGE)
+            })?;
+            flags.insert("store".to_owned(), text.to_owned());
         }
         if arguments.allow_http_loopback {
             flags.insert("allow_http_loopback".to_owned(), "1".to_owned());
         }
-        let config = Config::resolve(&Layers { flags, environment, file }, &cache)?;
+        let config =
+            Config::resolve(&Layers { flags, environment: settings_in_environment()?, file }, &cache)?;
         for (name, keys) in
             [("trusted_keys", &config.trusted_keys), ("trusted_mirror_keys", &config.trusted_mirror_keys)]
         {
@@ -117,7 +120,8 @@ impl Context {
 
     /// What builds the indexes of a pull.
     pub(super) fn indexes(&self) -> Result<Arc<dyn IndexBuilder>, CliError> {
-        let indexes = SpatialIndexes::new(&self.config).map_err(|error| CliError::failed(error.to_string()))?;
+        let indexes =
+            SpatialIndexes::new(&self.config).map_err(|error| CliError::failed(error.to_string()))?;
         Ok(Arc::new(indexes))
     }
 
@@ -146,9 +150,21 @@ fn keys(name: &str, list: &[String]) -> Result<TrustedKeys, CliError> {
     TrustedKeys::from_base64(list).map_err(|error| CliError::with_code(format!("`{name}`: {error}"), 64))
 }
 
+/// Every variable whose name is the program's; one whose value isn't text is a mistake, not an absent one.
 #[allow(clippy::disallowed_methods, reason = "the one place that reads the environment")]
-fn environment() -> BTreeMap<String, String> {
+fn settings_in_environment() -> Result<BTreeMap<String, String>, CliError> {
     std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .filter(|(name, _)| name.starts_with("BENTHIC_"))
+        .map(|(name, value)| match value.into_string() {
+            Ok(value) => Ok((name, value)),
+            Err(_) => Err(CliError::with_code(format!("the variable {name} isn't UTF-8"), USAGE)),
+        })
         .collect()
+}
+
+/// One variable's value.
+#[allow(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+pub(super) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }

@@ -4,7 +4,11 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-use super::error::CliError;
+use super::context::variable;
+use super::error::{CliError, USAGE};
+
+/// An env filter, e.g. `debug` or `benthic_mirror=trace`.
+const VARIABLE: &str = "BENTHIC_LOG";
 
 /// Starts logging at a level of detail; `BENTHIC_LOG` (an env filter) decides where it is set.
 pub(super) fn start(verbose: u8) -> Result<(), CliError> {
@@ -13,7 +17,16 @@ pub(super) fn start(verbose: u8) -> Result<(), CliError> {
         1 => "warn,benthic_mirror=info",
         _ => "info,benthic_mirror=debug",
     };
-    let filter = EnvFilter::try_from_env("BENTHIC_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let filter = match variable(VARIABLE).filter(|value| !value.is_empty()) {
+        None => EnvFilter::new(default),
+        Some(value) => {
+            let mistake = |why: &str| {
+                CliError::with_code(format!("the variable {VARIABLE} is {value:?}: {why}"), USAGE)
+            };
+            let text = value.to_str().ok_or_else(|| mistake("it isn't UTF-8"))?;
+            EnvFilter::try_new(text).map_err(|error| mistake(&error.to_string()))?
+        }
+    };
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

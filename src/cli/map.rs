@@ -4,14 +4,11 @@ use std::path::Path;
 
 use super::arguments::MapCommand;
 use super::context::Context;
-use super::error::CliError;
+use super::error::{CliError, USAGE};
 use super::output::{notes, size};
 use super::places::read_places;
 use crate::app::MapRequest;
 use crate::store::files::{open_input, write_output};
-
-/// Exit code: a mistake in the arguments.
-const USAGE: u8 = 64;
 
 /// The form of the picture, by its file name.
 enum Form {

@@ -32,7 +32,15 @@ use context::Context;
 
 /// Reads the command line and the environment, runs the command, returns how it ended.
 pub fn run() -> Result<(), CliError> {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        // Help and version are answers: they go to stdout and end well.
+        Err(asked) if !asked.use_stderr() => {
+            print!("{}", asked.render());
+            return Ok(());
+        }
+        Err(mistake) => return Err(mistake.into()),
+    };
     logging::start(arguments.verbose)?;
     let context = Context::new(&arguments)?;
     let threads = context.config.concurrency.max(2);

@@ -99,7 +99,12 @@ pub(super) fn answer_places(
     let header = reader.byte_headers().map_err(Stopped::Input)?.clone();
     let columns = Columns {
         latitude: column(&header, options.latitude_column, "--lat-column", &["lat", "latitude"])?,
-        longitude: column(&header, options.longitude_column, "--lon-column", &["lon", "lng", "long", "longitude"])?,
+        longitude: column(
+            &header,
+            options.longitude_column,
+            "--lon-column",
+            &["lon", "lng", "long", "longitude"],
+        )?,
         count: header.len(),
     };
     let added = added_columns(&header, lookup.columns, options.prefix)?;
@@ -192,7 +197,8 @@ fn answer_chunk(lookup: Answerer<'_>, columns: Columns, chunk: &[ByteRecord]) ->
         }
         // A short row is filled up and a long one cut, so that the answers stay under their names.
         let given = (0..columns.count).map(|at| record.get(at).unwrap_or_default());
-        let fields = given.chain(values.iter().map(String::as_bytes)).chain(std::iter::once(error.as_bytes()));
+        let fields =
+            given.chain(values.iter().map(String::as_bytes)).chain(std::iter::once(error.as_bytes()));
         // Writing to memory can't fail.
         let _ = writer.write_record(fields);
     }
@@ -248,13 +254,9 @@ fn write(
 }
 
 /// The position of a column by the name given, or by one of its usual names.
-fn column(
-    header: &ByteRecord,
-    given: Option<&str>,
-    option: &str,
-    usual: &[&str],
-) -> Result<usize, Stopped> {
-    let names: Vec<String> = header.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
+fn column(header: &ByteRecord, given: Option<&str>, option: &str, usual: &[&str]) -> Result<usize, Stopped> {
+    let names: Vec<String> =
+        header.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
     let position = |wanted: &str, exact: bool| {
         names.iter().position(|name| if exact { name == wanted } else { name.eq_ignore_ascii_case(wanted) })
     };
@@ -311,13 +313,22 @@ mod tests {
     use super::*;
 
     fn northern(latitude: f64, longitude: f64) -> Vec<String> {
-        vec![if latitude > 0.0 { "north".to_owned() } else { String::new() }, format!("{:.1}", latitude + longitude)]
+        vec![
+            if latitude > 0.0 { "north".to_owned() } else { String::new() },
+            format!("{:.1}", latitude + longitude),
+        ]
     }
 
     const ANSWERER: Answerer<'static> = Answerer { columns: &["side", "sum"], answer: &northern };
 
     fn options(threads: usize) -> BatchOptions<'static> {
-        BatchOptions { latitude_column: None, longitude_column: None, prefix: "", stop_at_error: false, threads }
+        BatchOptions {
+            latitude_column: None,
+            longitude_column: None,
+            prefix: "",
+            stop_at_error: false,
+            threads,
+        }
     }
 
     fn answered(input: &str, options: &BatchOptions<'_>) -> Result<(String, BatchReport), Stopped> {
@@ -360,7 +371,8 @@ mod tests {
     fn the_output_does_not_depend_on_the_number_of_threads() {
         let mut input = "lat,lon\n".to_owned();
         for row in 0..20_000 {
-            let lat = if row % 977 == 0 { "x".to_owned() } else { format!("{}", f64::from(row % 170) - 85.0) };
+            let lat =
+                if row % 977 == 0 { "x".to_owned() } else { format!("{}", f64::from(row % 170) - 85.0) };
             input.push_str(&format!("{lat},{}\n", row % 180));
         }
         let (one, report) = answered(&input, &options(1)).unwrap();
@@ -368,7 +380,10 @@ mod tests {
         assert_eq!((report.rows, report.errors), (20_000, 21));
         assert_eq!(report.first_errors.len(), ERRORS_TOLD);
         for threads in [2, 3, 8] {
-            assert_eq!(answered(&input, &options(threads)).unwrap(), (one.clone(), BatchReport { first_errors: report.first_errors.clone(), ..report }));
+            assert_eq!(
+                answered(&input, &options(threads)).unwrap(),
+                (one.clone(), BatchReport { first_errors: report.first_errors.clone(), ..report })
+            );
         }
     }
 
@@ -394,7 +409,10 @@ mod tests {
     fn the_first_bad_row_stops_the_run_when_asked_to() {
         let stopping = BatchOptions { stop_at_error: true, ..options(2) };
         let stopped = answered("lat,lon\n1,2\n1,200\n", &stopping).unwrap_err();
-        assert!(matches!(&stopped, Stopped::Row(reason) if reason.starts_with("line 3: longitude 200")), "{stopped}");
+        assert!(
+            matches!(&stopped, Stopped::Row(reason) if reason.starts_with("line 3: longitude 200")),
+            "{stopped}"
+        );
         assert!(answered("lat,lon\n1,2\n", &stopping).is_ok());
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use super::arguments::{OnError, RpcCommand};
 use super::context::Context;
-use super::error::CliError;
+use super::error::{CliError, USAGE};
 use super::output::{grouped, notes, print_answer};
 use super::places::{Answerer, BatchOptions, BatchReport, Stopped, answer_places};
 use crate::spatial::SpatialArguments;
@@ -32,7 +32,7 @@ pub(super) async fn run(context: &Context, command: RpcCommand) -> Result<(), Cl
     ] {
         if let Some(text) = value {
             let number: Number = serde_json::from_str(text.trim()).map_err(|_| {
-                CliError::with_code(format!("--{}: `{text}` is not a number", name.replace('_', "-")), 64)
+                CliError::with_code(format!("--{}: `{text}` is not a number", name.replace('_', "-")), USAGE)
             })?;
             arguments.insert(name.to_owned(), Value::Number(number));
         }
@@ -58,7 +58,7 @@ async fn batch(
         return Err(CliError::with_code(
             "--csv takes latitudes and longitudes from the file: leave --lat and --lon out, and name its columns with \
              --lat-column and --lon-column",
-            64,
+            USAGE,
         ));
     }
     let number = |name: &str| arguments.get(name).and_then(Value::as_number).cloned();
@@ -103,7 +103,9 @@ async fn batch(
             let mut output = io::stdout().lock();
             let report = answer_places(answerer, input, &mut output, &options, &mut told)
                 .map_err(|stopped| failed(&stopped))?;
-            output.flush().map_err(|error| CliError::failed(format!("the output can't be written: {error}")))?;
+            output
+                .flush()
+                .map_err(|error| CliError::failed(format!("the output can't be written: {error}")))?;
             report
         }
     };
@@ -112,7 +114,12 @@ async fn batch(
     match report.errors {
         0 => Ok(()),
         errors => Err(CliError::with_code(
-            format!("{} of {} rows have no answer; their column `{}error` says why", grouped(errors), grouped(report.rows), command.prefix),
+            format!(
+                "{} of {} rows have no answer; their column `{}error` says why",
+                grouped(errors),
+                grouped(report.rows),
+                command.prefix
+            ),
             WRITTEN_WITH_ERRORS,
         )),
     }

@@ -1,6 +1,5 @@
-//! What is worth asking again, and when: a pure decision, and the loop that follows it.
+//! What is worth asking again, and when: a pure decision, and the pause that follows it.
 
-use std::future::Future;
 use std::time::Duration;
 
 use super::error::NetError;
@@ -65,6 +64,19 @@ impl RetryPolicy {
         let asked = Duration::from_secs(retry_after.unwrap_or(0));
         Decision::RetryAfter(jittered.max(asked).min(self.max_delay))
     }
+
+    /// Follows the decision: waits if there is something to wait for. `true` says ask again, `false` take the outcome
+    /// as it is.
+    pub async fn pause(&self, attempt: u32, outcome: Outcome, retry_after: Option<u64>, seed: u64) -> bool {
+        match self.decide(attempt, outcome, retry_after, seed) {
+            Decision::Stop => false,
+            Decision::RetryAfter(wait) => {
+                tracing::debug!(attempt, ?outcome, ?wait, "asking again");
+                tokio::time::sleep(wait).await;
+                true
+            }
+        }
+    }
 }
 
 /// SplitMix64's finaliser: spreads neighbouring seeds over all bits.
@@ -86,33 +98,6 @@ impl Outcome {
             | NetError::TooLarge { .. }
             | NetError::Redirected { .. }
             | NetError::Options(_) => Self::Permanent,
-        }
-    }
-}
-
-/// Runs `attempt` until the policy says stop; returns the last result. `judge` says what a result came to and what
-/// the server asked for.
-pub async fn retrying<T, E, F, Fut>(
-    policy: &RetryPolicy,
-    seed: u64,
-    judge: impl Fn(&Result<T, E>) -> (Outcome, Option<u64>),
-    mut attempt: F,
-) -> Result<T, E>
-where
-    F: FnMut() -> Fut,
-    Fut: Future<Output = Result<T, E>>,
-{
-    let mut number = 1;
-    loop {
-        let result = attempt().await;
-        let (outcome, retry_after) = judge(&result);
-        match policy.decide(number, outcome, retry_after, seed) {
-            Decision::Stop => return result,
-            Decision::RetryAfter(wait) => {
-                tracing::debug!(attempt = number, ?outcome, ?wait, "asking again");
-                tokio::time::sleep(wait).await;
-                number += 1;
-            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use url::Url;
 
-use crate::net::retry::{Outcome, RetryPolicy, retrying};
+use crate::net::retry::{Outcome, RetryPolicy};
 use crate::net::{Net, Purpose, Response};
 
 use super::error::{ErrorBody, PostgrestError, ServerError};
@@ -74,12 +74,7 @@ impl PostgrestClient {
         if request.count {
             headers.push(("prefer", "count=exact"));
         }
-        let response = self
-            .repeat(async || {
-                let response = self.net.get(Purpose::Data, &url, &headers, None).await?;
-                successful(&url, response)
-            })
-            .await?;
+        let response = self.send(Verb::Get, &url, &headers).await?;
         if !response.is_json() {
             return Err(PostgrestError::Unexpected {
                 url: url.to_string(),
@@ -100,12 +95,7 @@ impl PostgrestClient {
         let url = endpoint.url(&bare.parameters()?)?;
         let mut headers = endpoint.headers();
         headers.push(("prefer", "count=exact"));
-        let response = self
-            .repeat(async || {
-                let response = self.net.head(Purpose::Data, &url, &headers).await?;
-                successful(&url, response)
-            })
-            .await?;
+        let response = self.send(Verb::Head, &url, &headers).await?;
         let header = response.header("content-range");
         header.and_then(ContentRange::parse).and_then(|range| range.total).ok_or_else(|| {
             PostgrestError::Unexpected {
@@ -115,12 +105,34 @@ impl PostgrestClient {
         })
     }
 
-    async fn repeat<F>(&self, attempt: F) -> Result<Response, PostgrestError>
-    where
-        F: AsyncFn() -> Result<Response, PostgrestError>,
-    {
-        retrying(&self.policy, self.seed, judge, || attempt()).await
+    /// Sends a request, again where that makes sense.
+    async fn send(
+        &self,
+        verb: Verb,
+        url: &Url,
+        headers: &[(&str, &str)],
+    ) -> Result<Response, PostgrestError> {
+        let mut attempt = 1;
+        loop {
+            let response = match verb {
+                Verb::Get => self.net.get(Purpose::Data, url, headers, None).await,
+                Verb::Head => self.net.head(Purpose::Data, url, headers).await,
+            };
+            let result =
+                response.map_err(PostgrestError::from).and_then(|response| successful(url, response));
+            let (outcome, retry_after) = judge(&result);
+            if !self.policy.pause(attempt, outcome, retry_after, self.seed).await {
+                return result;
+            }
+            attempt += 1;
+        }
     }
+}
+
+#[derive(Clone, Copy)]
+enum Verb {
+    Get,
+    Head,
 }
 
 /// What a result came to, for the retry policy.

@@ -48,24 +48,49 @@ impl TableDecoder {
         &self.schema
     }
 
-    /// Decodes one page.
+    /// Decodes one page into one batch.
     pub fn decode(&self, body: &[u8]) -> Result<RecordBatch, DecodeError> {
+        let batches = self.decode_in_batches(body, usize::MAX)?;
+        // At most one batch was asked for; none means no rows.
+        Ok(batches.into_iter().next().unwrap_or_else(|| RecordBatch::new_empty(Arc::clone(&self.schema))))
+    }
+
+    /// Decodes one page into batches of at most `batch_rows` rows, none of them empty. Each owns its memory, unlike
+    /// slices of one batch, so whoever holds some of them holds no more than those.
+    pub fn decode_in_batches(&self, body: &[u8], batch_rows: usize) -> Result<Vec<RecordBatch>, DecodeError> {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        let mut builders: Vec<Builder> = self
-            .columns
-            .iter()
-            .zip(&self.stored)
-            .map(|(column, stored)| Builder::new(&column.column_type, &stored.stored_type))
-            .collect::<Result<_, _>>()
-            .map_err(|error| self.arrow(&error))?;
-        let rows = read_rows(&self.relation, &names, body, &mut |row, cells| {
+        let mut batches = Vec::new();
+        let mut builders = self.builders()?;
+        let mut rows = 0;
+        read_rows(&self.relation, &names, body, &mut |row, cells| {
             for ((builder, column), cell) in builders.iter_mut().zip(&self.columns).zip(cells) {
                 builder.append(&column.column_type, cell).map_err(|error| {
                     value_error(&self.relation, column, &names, &self.key, row, cells, cell, &error)
                 })?;
             }
+            rows += 1;
+            if rows >= batch_rows {
+                let full = std::mem::replace(&mut builders, self.builders()?);
+                batches.push(self.finish(full, std::mem::take(&mut rows))?);
+            }
             Ok(())
         })?;
+        if rows > 0 {
+            batches.push(self.finish(builders, rows)?);
+        }
+        Ok(batches)
+    }
+
+    fn builders(&self) -> Result<Vec<Builder>, DecodeError> {
+        self.columns
+            .iter()
+            .zip(&self.stored)
+            .map(|(column, stored)| Builder::new(&column.column_type, &stored.stored_type))
+            .collect::<Result<_, _>>()
+            .map_err(|error| self.arrow(&error))
+    }
+
+    fn finish(&self, builders: Vec<Builder>, rows: usize) -> Result<RecordBatch, DecodeError> {
         let arrays = builders
             .into_iter()
             .map(Builder::finish)
@@ -441,7 +466,7 @@ mod tests {
             ("double precision", "1e999"),
         ] {
             let found = decode_one(native, &[cell]);
-            assert!(matches!(found, Err(DecodeError::Value { .. })), "{native} {cell}: {found:?}");
+            assert!(matches!(found, Err(DecodeError::Value(_))), "{native} {cell}: {found:?}");
         }
     }
 
@@ -463,6 +488,13 @@ mod tests {
             })
             .collect();
         assert_eq!(values, [100, 25]);
+        let body = br#"[{"c":1},{"c":2},{"c":3}]"#;
+        let batches = decoder.decode_in_batches(body, 2).unwrap();
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(
+            arrow::compute::concat_batches(decoder.schema(), &batches).unwrap(),
+            decoder.decode(body).unwrap()
+        );
         assert_eq!(profile.rows, 2);
     }
 }

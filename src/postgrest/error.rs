@@ -127,21 +127,8 @@ pub enum DecodeError {
         problem: &'static str,
     },
     /// A value doesn't fit its declared type.
-    #[error("{relation}: column {column:?} of row {key} holds {value}, which is no {expected}: {problem}")]
-    Value {
-        /// `dataset.relation`.
-        relation: String,
-        /// The column.
-        column: String,
-        /// The row's key columns and values, or its place in the page.
-        key: String,
-        /// The value as received, shortened.
-        value: String,
-        /// The declared type.
-        expected: String,
-        /// What doesn't fit.
-        problem: String,
-    },
+    #[error("{0}")]
+    Value(Box<RejectedValue>),
     /// The column types can't be put together as Arrow arrays.
     #[error("{relation}: {problem}")]
     Arrow {
@@ -150,6 +137,24 @@ pub enum DecodeError {
         /// Arrow's words.
         problem: String,
     },
+}
+
+/// A value that doesn't fit its declared type, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{relation}: column {column:?} of row {key} holds {value}, which is no {expected}: {problem}")]
+pub struct RejectedValue {
+    /// `dataset.relation`.
+    pub relation: String,
+    /// The column.
+    pub column: String,
+    /// The row's key columns and values, or its place in the page.
+    pub key: String,
+    /// The value as received, shortened.
+    pub value: String,
+    /// The declared type.
+    pub expected: String,
+    /// What doesn't fit.
+    pub problem: ValueError,
 }
 
 /// What doesn't fit about a value.

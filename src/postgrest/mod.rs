@@ -22,7 +22,8 @@ mod value;
 
 pub use client::{ContentRange, Page, PostgrestClient};
 pub use decode::{TableDecoder, decode_rows};
-pub use error::{DecodeError, PostgrestError, ServerError, ValueError};
+pub use error::{DecodeError, PostgrestError, RejectedValue, ServerError, ValueError};
 pub use filter::{Filter, Operator};
 pub use profile::{ColumnProfile, TableProfile, stored_columns};
 pub use request::{Endpoint, Order, PageRequest};
+pub use rows::OnRow;

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog::{Column, ColumnType, StoredColumn, StoredGeometry, StoredType};
 
-use super::error::{DecodeError, ValueError};
+use super::error::{DecodeError, RejectedValue, ValueError};
 use super::geometry::geojson_srid;
-use super::rows::read_rows;
+use super::rows::{OnRow, read_rows};
 use super::value::{Numeric, is_null, numeric};
 
 /// What one column's values need.
@@ -48,7 +48,7 @@ impl TableProfile {
         columns: &[Column],
         key: &[String],
         body: &[u8],
-        on_row: &mut dyn FnMut(usize, &[&str]) -> Result<(), DecodeError>,
+        on_row: OnRow<'_>,
     ) -> Result<u64, DecodeError> {
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         let profiles = &mut self.columns;
@@ -117,7 +117,8 @@ impl ColumnProfile {
                     }
                 }
             }
-            _ => {}
+            // The rest decides nothing, but a value that doesn't fit is better found now than after all pages.
+            _ => super::value::check(column_type, cell)?,
         }
         Ok(())
     }
@@ -222,14 +223,14 @@ pub(super) fn value_error(
         })
         .collect();
     let key = if parts.is_empty() { format!("{} of the page", row + 1) } else { parts.join(", ") };
-    DecodeError::Value {
+    DecodeError::Value(Box::new(RejectedValue {
         relation: relation.to_owned(),
         column: column.name.clone(),
         key,
         value: shorten(cell),
         expected: column.column_type.label(),
-        problem: error.to_string(),
-    }
+        problem: error.clone(),
+    }))
 }
 
 fn shorten(cell: &str) -> String {

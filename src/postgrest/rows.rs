@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::error::DecodeError;
 
 /// What is called for each row: its place in the page, from 0, and its cells. `null` is the text `null`.
-pub(super) type OnRow<'f> = &'f mut dyn FnMut(usize, &[&str]) -> Result<(), DecodeError>;
+pub type OnRow<'f> = &'f mut dyn FnMut(usize, &[&str]) -> Result<(), DecodeError>;
 
 /// Calls `on_row` for every row of a page; returns the number of rows. A row with a missing, unknown or repeated
 /// column is an error, and so is anything but an array of objects.

@@ -168,7 +168,8 @@ impl BoxList {
             .enumerate()
             .filter(move |(_, (around, _))| matches(around, &bounds))
             .flat_map(move |(block, (_, boxes))| {
-                let found = boxes.iter().enumerate().filter(move |(_, candidate)| matches(candidate, &bounds));
+                let found =
+                    boxes.iter().enumerate().filter(move |(_, candidate)| matches(candidate, &bounds));
                 found.map(move |(place, _)| block * BLOCK + place)
             })
     }

@@ -213,10 +213,12 @@ impl CongressMap {
         let mut file = IndexFileWriter::new(IndexKind::Congress, from, congress);
         let column = |of: fn(&District) -> Option<&str>| TextColumn::new(self.districts.iter().map(of));
         let ids: Vec<i64> = self.districts.iter().map(|district| district.id).collect();
-        let numbers: Vec<i64> = self.districts.iter().map(|district| district.district.unwrap_or(0)).collect();
+        let numbers: Vec<i64> =
+            self.districts.iter().map(|district| district.district.unwrap_or(0)).collect();
         file.numbers(tag::IDS, &ids, i64::to_le_bytes);
         file.numbers(tag::NUMBERS, &numbers, i64::to_le_bytes);
-        let has_number = self.districts.iter().map(|district| u8::from(district.district.is_some())).collect();
+        let has_number =
+            self.districts.iter().map(|district| u8::from(district.district.is_some())).collect();
         file.bytes(tag::HAS_NUMBER, has_number);
         let extents: Vec<f64> = self
             .extents
@@ -263,7 +265,13 @@ impl CongressMap {
             })
             .collect();
         let (_, unusable) = read_unusable(&file, tag::UNUSABLE)?;
-        Ok(Self { boxes: BoxList::new(extents.iter().map(Extent::outward)), districts, extents, shapes, unusable })
+        Ok(Self {
+            boxes: BoxList::new(extents.iter().map(Extent::outward)),
+            districts,
+            extents,
+            shapes,
+            unusable,
+        })
     }
 
     /// The district that contains a point in projected metres: interior only; the smallest id of several.
@@ -367,7 +375,8 @@ fn place_on_curve(point: Coord<f64>) -> u64 {
     const CELLS: f64 = 4096.0;
     // The cast saturates, and NaN becomes a cell like any other: only the order depends on it.
     let cell = |metres: f64| ((metres / HALF_WORLD_METERS + 1.0) * (CELLS / 2.0)) as u16;
-    let spread = |number: u16| (0..16).fold(0u64, |bits, bit| bits | u64::from(number >> bit & 1) << (2 * bit));
+    let spread =
+        |number: u16| (0..16).fold(0u64, |bits, bit| bits | u64::from(number >> bit & 1) << (2 * bit));
     spread(cell(point.x)) | spread(cell(point.y)) << 1
 }
 

@@ -92,9 +92,9 @@ impl EdgeIndex {
 
     /// The rings of a shape, part after part: the outer ring first, then its holes.
     pub fn rings(&self, shape: usize) -> impl Iterator<Item = impl Iterator<Item = Coord<f64>>> {
-        range(&self.shapes, shape).flat_map(|part| range(&self.parts, part)).map(|ring| {
-            self.ring(ring).chunks_exact(2).map(|vertex| Coord { x: vertex[0], y: vertex[1] })
-        })
+        range(&self.shapes, shape)
+            .flat_map(|part| range(&self.parts, part))
+            .map(|ring| self.ring(ring).chunks_exact(2).map(|vertex| Coord { x: vertex[0], y: vertex[1] }))
     }
 
     /// How many vertices the shapes have, closing ones included.
@@ -151,7 +151,7 @@ impl EdgeIndex {
                 && offsets.last().is_some_and(|end| *end as usize == items)
                 && offsets.windows(2).all(|pair| pair[0] <= pair[1])
         };
-        let whole = index.vertices.len() % 2 == 0 && index.reaches.len() % RUN_NUMBERS == 0;
+        let whole = index.vertices.len().is_multiple_of(2) && index.reaches.len().is_multiple_of(RUN_NUMBERS);
         let fits = whole
             && spans(&index.rings, index.vertices.len() / 2)
             && spans(&index.runs, index.reaches.len() / RUN_NUMBERS)
@@ -257,8 +257,9 @@ impl Search<'_> {
                 continue;
             }
             let end = (below + FAN_OUT).min(self.vertices.len() / 2 - 1);
-            let mut vertices =
-                self.vertices[below * 2..(end + 1) * 2].chunks_exact(2).map(|vertex| Coord { x: vertex[0], y: vertex[1] });
+            let mut vertices = self.vertices[below * 2..(end + 1) * 2]
+                .chunks_exact(2)
+                .map(|vertex| Coord { x: vertex[0], y: vertex[1] });
             let Some(mut start) = vertices.next() else { continue };
             for end in vertices {
                 if winding.visit(start, end).is_break() {
@@ -296,9 +297,11 @@ impl Builder {
         let first = self.reaches.len() / RUN_NUMBERS;
         for start in (0..edges).step_by(FAN_OUT) {
             let end = (start + FAN_OUT).min(edges);
-            self.reaches.extend(reach(ring[start..=end].iter().map(|vertex| {
-                [float_below(vertex.y), float_above(vertex.y), float_above(vertex.x)]
-            })));
+            self.reaches.extend(reach(
+                ring[start..=end]
+                    .iter()
+                    .map(|vertex| [float_below(vertex.y), float_above(vertex.y), float_above(vertex.x)]),
+            ));
         }
         let levels = Levels::of(edges);
         for level in 1..levels.count {
@@ -331,7 +334,9 @@ impl Builder {
 /// The reach of some runs together.
 fn reach(runs: impl Iterator<Item = [f32; RUN_NUMBERS]>) -> [f32; RUN_NUMBERS] {
     const NOTHING: [f32; RUN_NUMBERS] = [f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY];
-    runs.fold(NOTHING, |[lowest, highest, east], [low, high, x]| [lowest.min(low), highest.max(high), east.max(x)])
+    runs.fold(NOTHING, |[lowest, highest, east], [low, high, x]| {
+        [lowest.min(low), highest.max(high), east.max(x)]
+    })
 }
 
 /// A 32-bit float not above the value; infinite where none is finite. (The boxes' rounding stops at the largest finite

@@ -50,7 +50,9 @@ pub enum IndexFileError {
     #[error("{0}")]
     Format(String),
     /// An index of other rows.
-    #[error("it was built from {found} rows with digest {found_digest}…, the capture has {expected} with digest {expected_digest}…")]
+    #[error(
+        "it was built from {found} rows with digest {found_digest}…, the capture has {expected} with digest {expected_digest}…"
+    )]
     OtherRows {
         /// Rows it says it was built from.
         found: u64,
@@ -150,21 +152,29 @@ impl IndexFile {
         parameter: i64,
     ) -> Result<Self, IndexFileError> {
         if cfg!(target_endian = "big") {
-            return Err(IndexFileError::Format("index files are read on little-endian hosts only".to_owned()));
+            return Err(IndexFileError::Format(
+                "index files are read on little-endian hosts only".to_owned(),
+            ));
         }
-        let mut header = Fields(bytes.get(..HEADER_BYTES).ok_or_else(|| {
-            IndexFileError::Format(format!("{} bytes are no index file", bytes.len()))
-        })?);
+        let mut header = Fields(
+            bytes
+                .get(..HEADER_BYTES)
+                .ok_or_else(|| IndexFileError::Format(format!("{} bytes are no index file", bytes.len())))?,
+        );
         if header.take::<8>() != Some(*MAGIC) {
             return Err(IndexFileError::Format("it doesn't begin as an index file does".to_owned()));
         }
         let version = header.u32()?;
         if version != VERSION {
-            return Err(IndexFileError::Format(format!("it has version {version}, this program reads {VERSION}")));
+            return Err(IndexFileError::Format(format!(
+                "it has version {version}, this program reads {VERSION}"
+            )));
         }
         let found_kind = header.u32()?;
         let found = BuiltFrom {
-            row_digest: header.take::<32>().ok_or_else(|| IndexFileError::damaged("it ends in its header"))?,
+            row_digest: header
+                .take::<32>()
+                .ok_or_else(|| IndexFileError::damaged("it ends in its header"))?,
             rows: header.u64()?,
         };
         let found_parameter = header.u64()?.cast_signed();

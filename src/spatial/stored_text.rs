@@ -53,7 +53,8 @@ impl TextColumn {
 
     /// Opens a column that must have so many texts.
     pub(super) fn open(file: &IndexFile, tag: u32, rows: usize) -> Result<Self, IndexFileError> {
-        let column = Self { offsets: file.numbers(tag)?, bytes: file.bytes(tag + 1)?, present: file.bytes(tag + 2)? };
+        let column =
+            Self { offsets: file.numbers(tag)?, bytes: file.bytes(tag + 1)?, present: file.bytes(tag + 2)? };
         let ascending = column.offsets.windows(2).all(|pair| pair[0] <= pair[1]);
         let spans = column.offsets.first() == Some(&0)
             && column.offsets.last().is_some_and(|end| *end as usize == column.bytes.len());
@@ -92,7 +93,9 @@ impl Codes {
 
     fn get(&self, row: usize) -> Option<usize> {
         match self {
-            Self::Narrow(codes) => codes.get(row).filter(|code| **code != u16::MAX).map(|code| usize::from(*code)),
+            Self::Narrow(codes) => {
+                codes.get(row).filter(|code| **code != u16::MAX).map(|code| usize::from(*code))
+            }
             Self::Wide(codes) => codes.get(row).filter(|code| **code != u32::MAX).map(|code| *code as usize),
         }
     }
@@ -121,7 +124,9 @@ impl WordColumn {
         let word_count = words.len();
         let codes = match Codes::are_narrow(word_count) {
             // Every code fits but the one for absent words, which becomes the narrow one for them.
-            true => Codes::Narrow(codes.into_iter().map(|code| u16::try_from(code).unwrap_or(u16::MAX)).collect()),
+            true => {
+                Codes::Narrow(codes.into_iter().map(|code| u16::try_from(code).unwrap_or(u16::MAX)).collect())
+            }
             false => Codes::Wide(codes.into()),
         };
         Ok(Self { codes, words: TextColumn::new(words.into_iter().map(Some))?, word_count })
@@ -181,7 +186,9 @@ mod tests {
     #[test]
     fn few_words_and_many_words_are_read_as_written() {
         for distinct in [0usize, 1, 300, 65_534, 65_535, 65_536, 70_000] {
-            let text = |at: usize| (at % 7 != 0 && distinct > 0).then(|| format!("w{}", at % distinct.max(1)));
+            let text = |at: usize| {
+                (!at.is_multiple_of(7) && distinct > 0).then(|| format!("w{}", at % distinct.max(1)))
+            };
             let texts: Vec<Option<String>> = (0..distinct * 2 + 5).map(text).collect();
             let column = WordColumn::new(texts.iter().map(Option::as_deref)).unwrap();
             let opened = reopened(&column, texts.len());

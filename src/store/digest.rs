@@ -158,11 +158,12 @@ impl<'a> Column<'a> {
             }
             Self::Float32(array) => fixed(out, tag::REAL, array.is_null(row), || {
                 let value = array.value(row);
-                if value.is_nan() { f32::NAN } else { value }.to_bits().to_be_bytes()
+                // One NaN: which of its many patterns a platform makes is no property of the value.
+                if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() }.to_be_bytes()
             }),
             Self::Float64(array) => fixed(out, tag::DOUBLE, array.is_null(row), || {
                 let value = array.value(row);
-                if value.is_nan() { f64::NAN } else { value }.to_bits().to_be_bytes()
+                if value.is_nan() { 0x7ff8_0000_0000_0000 } else { value.to_bits() }.to_be_bytes()
             }),
             Self::Date32(array) => {
                 fixed(out, tag::DATE, array.is_null(row), || array.value(row).to_be_bytes());
@@ -361,6 +362,18 @@ mod tests {
         let digests = [Arc::new(narrow) as ArrayRef, Arc::new(scaled), wide]
             .map(|array| digest(&[batch(vec![("d", array)])]));
         assert!(digests.iter().all(|found| *found == digests[0]), "decimal class and scale");
+    }
+
+    #[test]
+    fn nans_are_one_value_and_zeros_are_two() {
+        let of = |bits: u64| {
+            digest(&[batch(vec![(
+                "d",
+                Arc::new(Float64Array::from(vec![f64::from_bits(bits)])) as ArrayRef,
+            )])])
+        };
+        assert_eq!(of(0x7ff8_0000_0000_0000), of(0xfff8_0000_0000_0001));
+        assert_ne!(of(0), of(0x8000_0000_0000_0000));
     }
 
     #[test]

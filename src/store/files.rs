@@ -73,7 +73,8 @@ impl OutputFile {
     /// Gives the file its name.
     pub fn finish(mut self) -> Result<(), StoreError> {
         let Some(file) = self.file.take() else { return Ok(()) };
-        let synced = file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+        let synced =
+            file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
         if let Err(error) = synced {
             let _ = disk::remove_file(&self.temporary);
             return Err(StoreError::writing("write", &self.temporary, 0, error));

@@ -1,7 +1,11 @@
 //! Publication: a snapshot is complete or does not exist, and `current` names the old one or the new one.
 //!
 //! The steps, in the order that keeps every kill point safe:
-//! 1. objects (each durable before it has a name), 2. the snapshot document, 3. the ledger line, 4. `refs/current`.
+//! 1. objects, each durable before it has a name;
+//! 2. the snapshot document;
+//! 3. the ledger line;
+//! 4. `refs/current`.
+//!
 //! After 1 or 2 nothing refers to what was written; after 3 the collection counts as accepted, which the next run
 //! finds true; 4 is one rename.
 
@@ -65,6 +69,7 @@ impl StoreWriter {
             ));
         }
         let (bytes, id) = signing::sign(&directory, document, key)?;
+        disk::create_dirs(&directory)?;
         disk::write_atomic(&self.temporary(), &layout.snapshot(&id), &bytes)?;
         Ok(id)
     }

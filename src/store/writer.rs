@@ -67,9 +67,10 @@ impl StoreWriter {
         StagingArea::open(&self.store.layout.work().join(run), relation)
     }
 
-    /// A directory for sort runs that don't fit into memory.
+    /// An empty directory for sort runs that don't fit into memory; what a killed run left there goes.
     pub fn spill_directory(&self, run: &str) -> Result<PathBuf, StoreError> {
         let path = self.store.layout.work().join(run).join("spill");
+        disk::remove_dir(&path)?;
         disk::create_dirs(&path)?;
         Ok(path)
     }

@@ -10,8 +10,8 @@ use crate::bdp::{
 };
 use crate::catalog::Catalog;
 use crate::config::Clock;
-use crate::net::retry::{Outcome, retrying};
-use crate::net::{Net, NetError, Purpose, Response};
+use crate::net::retry::Outcome;
+use crate::net::{Net, Purpose, Response};
 use crate::store::Store;
 
 use super::error::SyncError;
@@ -103,15 +103,18 @@ async fn fetch_manifests(
 async fn fetch(net: &Net, options: &PullOptions, url: &Url, document: &str) -> Result<Response, SyncError> {
     let purpose = Purpose::Document { root: &options.root };
     let cap = u64::try_from(options.limits.max_document_bytes).unwrap_or(u64::MAX);
-    let judge = |result: &Result<Response, NetError>| match result {
-        Ok(response) => (Outcome::Status(response.status), response.retry_after_seconds()),
-        Err(error) => (Outcome::of(error), None),
+    let mut attempt = 1;
+    let response = loop {
+        let result = net.get(purpose, url, &[("accept", "application/json")], Some(cap)).await;
+        let (outcome, retry_after) = match &result {
+            Ok(response) => (Outcome::Status(response.status), response.retry_after_seconds()),
+            Err(error) => (Outcome::of(error), None),
+        };
+        if !options.retry.pause(attempt, outcome, retry_after, options.jitter_seed).await {
+            break result.map_err(|source| SyncError::Fetch { document: document.to_owned(), source })?;
+        }
+        attempt += 1;
     };
-    let response = retrying(&options.retry, options.jitter_seed, judge, || {
-        net.get(purpose, url, &[("accept", "application/json")], Some(cap))
-    })
-    .await
-    .map_err(|source| SyncError::Fetch { document: document.to_owned(), source })?;
     match response.is_success() {
         true => Ok(response),
         false => Err(SyncError::Document {

@@ -37,7 +37,12 @@ pub struct NoIndexes;
 
 #[async_trait]
 impl IndexBuilder for NoIndexes {
-    async fn build(&self, _: &Relation, _: &Capture, _: &StoreWriter) -> Result<Vec<IndexEntry>, IndexBuildError> {
+    async fn build(
+        &self,
+        _: &Relation,
+        _: &Capture,
+        _: &StoreWriter,
+    ) -> Result<Vec<IndexEntry>, IndexBuildError> {
         Ok(Vec::new())
     }
 }

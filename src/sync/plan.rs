@@ -113,10 +113,16 @@ fn can_be_cursor(column_type: &ColumnType) -> bool {
 
 /// The method when no column is known to tell rows apart.
 pub fn keyless_method(relation: &Relation) -> Method {
-    let (order, unordered): (Vec<_>, Vec<_>) =
+    let (order, unordered) = by_server_order(relation);
+    Method::Keyless { order, unordered }
+}
+
+/// A relation's columns: those the server can order by, and the others; each in the manifest's order.
+pub fn by_server_order(relation: &Relation) -> (Vec<String>, Vec<String>) {
+    let (order, unordered): (Vec<&Column>, Vec<&Column>) =
         relation.columns.iter().partition(|column| column.column_type.is_orderable_upstream());
     let names = |columns: Vec<&Column>| columns.into_iter().map(|column| column.name.clone()).collect();
-    Method::Keyless { order: names(order), unordered: names(unordered) }
+    (names(order), names(unordered))
 }
 
 /// The order in which the server is asked for rows: always total, so pages don't overlap.

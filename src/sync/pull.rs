@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 
 use crate::catalog::{Catalog, JoinType, Relation};
@@ -145,22 +146,20 @@ async fn capture_all(
         });
     }
     let concurrency = options.concurrency.max(1);
-    let selected: Vec<&Relation> = catalog.relations().collect();
-    let planned: Vec<(&Relation, Option<Planned<'_>>)> = stream::iter(selected.into_iter().map(|relation| {
-        let run = &run;
-        async move { (relation, plan_one(run, relation).await) }
-    }))
-    .buffered(concurrency)
-    .collect()
-    .await;
+    let mut plans: Vec<BoxFuture<'_, Option<Planned<'_>>>> = Vec::new();
+    for relation in catalog.relations() {
+        plans.push(Box::pin(plan_one(&run, relation)));
+    }
+    let planned: Vec<Option<Planned<'_>>> = stream::iter(plans).buffered(concurrency).collect().await;
     announce(progress, &planned);
 
-    let captured =
-        stream::iter(planned.into_iter().map(|(relation, planned)| finish_one(&run, relation, planned)))
-            .buffered(concurrency)
-            .collect::<Vec<Option<Captured>>>()
-            .await;
-    Ok(captured.into_iter().flatten().collect())
+    let mut captures: Vec<BoxFuture<'_, Captured>> = Vec::new();
+    for (relation, planned) in catalog.relations().zip(planned) {
+        if let Some(planned) = planned {
+            captures.push(Box::pin(finish_one(&run, relation, planned)));
+        }
+    }
+    Ok(stream::iter(captures).buffered(concurrency).collect().await)
 }
 
 /// A relation after step 2.
@@ -191,9 +190,9 @@ async fn plan_one<'a>(run: &Run<'a>, relation: &'a Relation) -> Option<Planned<'
     Some(Planned::Task(Box::new(Task { relation, endpoint: *endpoint, count, page_rows, method })))
 }
 
-fn announce(progress: &dyn Progress, planned: &[(&Relation, Option<Planned<'_>>)]) {
+fn announce(progress: &dyn Progress, planned: &[Option<Planned<'_>>]) {
     let (mut relations, mut skipped, mut rows) = (0, 0, 0_u64);
-    for (_, planned) in planned {
+    for planned in planned {
         match planned {
             Some(Planned::Task(task)) => {
                 relations += 1;
@@ -207,9 +206,9 @@ fn announce(progress: &dyn Progress, planned: &[(&Relation, Option<Planned<'_>>)
 }
 
 /// Steps 3 and 4 for one relation, and the news of it.
-async fn finish_one(run: &Run<'_>, relation: &Relation, planned: Option<Planned<'_>>) -> Option<Captured> {
+async fn finish_one(run: &Run<'_>, relation: &Relation, planned: Planned<'_>) -> Captured {
     let source = relation.source();
-    let outcome = match planned? {
+    let outcome = match planned {
         Planned::Task(task) => relation::capture(run, *task).await,
         Planned::Skip(reason) => Outcome::Skipped(reason),
         Planned::Fail(error) => Outcome::Failed(error),
@@ -225,5 +224,5 @@ async fn finish_one(run: &Run<'_>, relation: &Relation, planned: Option<Planned<
             run.progress.event(Event::RelationFailed { source: &source, reason: &error.to_string() });
         }
     }
-    Some(Captured { dataset: relation.dataset.clone(), relation: relation.name.clone(), outcome })
+    Captured { dataset: relation.dataset.clone(), relation: relation.name.clone(), outcome }
 }

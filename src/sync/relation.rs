@@ -9,7 +9,7 @@ use crate::store::{Capture, CapturedAt, Evidence, IndexEntry, Scope, StagingArea
 use super::capture::{Staged, keyless_pass, keyset_pass, single_response};
 use super::error::CaptureError;
 use super::options::EvidenceWanted;
-use super::plan::{Method, keyless_method, paged_method};
+use super::plan::{Method, by_server_order, keyless_method, paged_method};
 use super::progress::Event;
 use super::pull::Run;
 use super::write::{Ordering, Uniqueness, Written, sort_and_write};
@@ -174,7 +174,6 @@ async fn write(
 ) -> Result<(Written, Vec<String>), CaptureError> {
     let source = relation.source();
     let joined = run.joined_columns(relation);
-    let all: Vec<String> = relation.columns.iter().map(|column| column.name.clone()).collect();
     let key = &relation.primary_key;
     let key_is_granted = !key.is_empty() && key.iter().all(|name| relation.column(name).is_some());
     if key_is_granted && !matches!(method, Method::Keyless { .. }) {
@@ -189,19 +188,14 @@ async fn write(
             written => return Ok((written?, key.clone())),
         }
     }
+    // One order for every method, or the result would depend on the page size. The columns the server can order come
+    // first, so rows that tie in them lie next to each other.
+    let (order, unordered) = by_server_order(relation);
     let uniqueness = match method {
-        Method::Keyless { order, unordered } if !unordered.is_empty() => {
-            Uniqueness::TiesAreEqual(order.clone())
-        }
+        Method::Keyless { .. } if !unordered.is_empty() => Uniqueness::TiesAreEqual(order.clone()),
         _ => Uniqueness::Any,
     };
-    // For ties to lie next to each other, the columns they agree in come first.
-    let sort_key = match &uniqueness {
-        Uniqueness::TiesAreEqual(order) => {
-            order.iter().chain(all.iter().filter(|name| !order.contains(name))).cloned().collect()
-        }
-        _ => all,
-    };
+    let sort_key: Vec<String> = order.into_iter().chain(unordered).collect();
     let ordering = Ordering { sort_key: sort_key.clone(), uniqueness };
     let written = sort_and_write(run.sorter, Some(run.writer), relation, &joined, staged, &ordering).await?;
     Ok((written, sort_key))

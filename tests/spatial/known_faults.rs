@@ -5,7 +5,9 @@ use benthic_mirror::spatial::districts::CongressMap;
 use benthic_mirror::spatial::index_file::BuiltFrom;
 use benthic_mirror::spatial::points::planar_distance;
 use benthic_mirror::spatial::projection::project;
-use benthic_mirror::spatial::{DistrictRow, Districts, NonprofitRow, Nonprofits, SpatialArguments, SpatialRequest};
+use benthic_mirror::spatial::{
+    DistrictRow, Districts, NonprofitRow, Nonprofits, SpatialArguments, SpatialRequest,
+};
 
 use crate::world::*;
 
@@ -121,7 +123,9 @@ fn ten_thousand_boxes_answer_as_a_scan_does() {
             .collect();
         let strictly_within: Vec<i64> = (1i64..)
             .zip(&squares)
-            .filter(|(_, [x1, y1, x2, y2])| *x1 < query[0] && query[0] < *x2 && *y1 < query[1] && query[1] < *y2)
+            .filter(|(_, [x1, y1, x2, y2])| {
+                *x1 < query[0] && query[0] < *x2 && *y1 < query[1] && query[1] < *y2
+            })
             .map(|(id, _)| id)
             .collect();
         for map in [&built, &opened] {
@@ -169,7 +173,8 @@ fn at_large_districts_keep_their_number_and_their_identifier() {
             lon: serde_json::Number::from_f64(lon),
             ..SpatialArguments::default()
         };
-        let SpatialRequest::FindDistrict(request) = SpatialRequest::parse("find_district", &arguments).unwrap()
+        let SpatialRequest::FindDistrict(request) =
+            SpatialRequest::parse("find_district", &arguments).unwrap()
         else {
             panic!("another operation");
         };
@@ -178,6 +183,10 @@ fn at_large_districts_keep_their_number_and_their_identifier() {
         assert_eq!(row["district_id"], district_id, "{state}: the identifier is text, as it is stored");
         assert_eq!((&row["statename"], &row["district"]), (&state.into(), &number.into()));
         assert_eq!(row["congress_number"], 118);
-        assert!(answer.warnings.iter().any(|warning| warning.contains("congress 118")), "{:?}", answer.warnings);
+        assert!(
+            answer.warnings.iter().any(|warning| warning.contains("congress 118")),
+            "{:?}",
+            answer.warnings
+        );
     }
 }

@@ -6,8 +6,8 @@
 mod exact_predicate;
 mod hostile_geometry;
 mod indexes;
-mod operations;
 mod known_faults;
+mod operations;
 mod oracle;
 mod snapshot;
 mod stored;

@@ -19,7 +19,8 @@ use benthic_mirror::spatial::operation::CongressArgument;
 use benthic_mirror::spatial::points::{PackedPoints, planar_distance};
 use benthic_mirror::spatial::projection::{EARTH_RADIUS_METERS, project};
 use benthic_mirror::spatial::{
-    CongressMap, DistrictsInBbox, FindDistrict, MapView, NonprofitRow, Nonprofits, NonprofitsNearby, SpatialAnswer,
+    CongressMap, DistrictsInBbox, FindDistrict, MapView, NonprofitRow, Nonprofits, NonprofitsNearby,
+    SpatialAnswer,
 };
 use geo::Coord;
 
@@ -448,7 +449,8 @@ fn check_find_district(inputs: &Inputs, answers: &Answers, report: &mut Report) 
             lon: *lon,
             congress: CongressArgument { number: *congress, given: true },
         };
-        let answered = request.answer_on(MapView { map: Some(&districts[congress]), congresses: &CONGRESSES });
+        let answered =
+            request.answer_on(MapView { map: Some(&districts[congress]), congresses: &CONGRESSES });
         let ours = answered.rows.first().map_or("0000", |row| row["district_id"].as_str().unwrap());
         let theirs: i64 = answer(answers, "find_district", number)[0].parse().unwrap();
         let point = project(*lon, *lat).unwrap();

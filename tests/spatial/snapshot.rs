@@ -12,7 +12,9 @@ use benthic_mirror::demo::{self};
 use benthic_mirror::engine::RunOptions;
 use benthic_mirror::net::{ConnectOverride, Net, NetOptions};
 use benthic_mirror::spatial::SpatialArguments;
-use benthic_mirror::store::{CurrentOrder, MirrorKey, RelationState, SnapshotDocument, Store, Trust, content_id};
+use benthic_mirror::store::{
+    CurrentOrder, MirrorKey, RelationState, SnapshotDocument, Store, Trust, content_id,
+};
 use benthic_mirror::sync::{NoProgress, PullOptions, Selection, pull};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -53,15 +55,15 @@ fn pulled() -> &'static Pulled {
                 ..NetOptions::default()
             })
             .unwrap();
-            for (name, indexed, page_size) in [("indexed", true, None), ("again", true, Some(97)), ("plain", false, None)] {
-                let mut options = PullOptions::new(
-                    demo::DOCUMENT_ROOT.parse().unwrap(),
-                    demo::COLLECTION,
-                    keys(),
-                    key(),
-                );
+            for (name, indexed, page_size) in
+                [("indexed", true, None), ("again", true, Some(97)), ("plain", false, None)]
+            {
+                let mut options =
+                    PullOptions::new(demo::DOCUMENT_ROOT.parse().unwrap(), demo::COLLECTION, keys(), key());
                 options.relations = Selection::Patterns(
-                    [DISTRICTS, NONPROFITS].map(|(dataset, relation)| format!("{dataset}.{relation}")).to_vec(),
+                    [DISTRICTS, NONPROFITS]
+                        .map(|(dataset, relation)| format!("{dataset}.{relation}"))
+                        .to_vec(),
                 );
                 options.page_size = page_size;
                 if indexed {
@@ -105,11 +107,20 @@ fn open(store: &Path) -> Mirror {
 }
 
 fn document(store: &Path) -> SnapshotDocument {
-    Store::open(store, benthic_mirror::store::Access::ReadOnly).unwrap().current(&trust()).unwrap().unwrap().document.clone()
+    Store::open(store, benthic_mirror::store::Access::ReadOnly)
+        .unwrap()
+        .current(&trust())
+        .unwrap()
+        .unwrap()
+        .document
+        .clone()
 }
 
 /// Kind, hash and size of every index of a relation.
-fn indexes(document: &SnapshotDocument, (dataset, relation): (&str, &str)) -> BTreeMap<String, (String, u64)> {
+fn indexes(
+    document: &SnapshotDocument,
+    (dataset, relation): (&str, &str),
+) -> BTreeMap<String, (String, u64)> {
     let capture = document.relation(dataset, relation).unwrap().capture().unwrap();
     let entry = |index: &benthic_mirror::store::IndexEntry| {
         (index.kind.clone(), (index.sha256.to_string(), index.bytes))
@@ -119,16 +130,20 @@ fn indexes(document: &SnapshotDocument, (dataset, relation): (&str, &str)) -> BT
 
 fn questions() -> Vec<Value> {
     let mut questions = Vec::new();
-    for (lat, lon) in [(39.74, -104.99), (38.9, -77.04), (64.8, -147.7), (0.0, 0.0), (34.05, -118.24), (51.9, 179.9)] {
+    for (lat, lon) in
+        [(39.74, -104.99), (38.9, -77.04), (64.8, -147.7), (0.0, 0.0), (34.05, -118.24), (51.9, 179.9)]
+    {
         for congress in [117, 118, 5] {
-            questions.push(json!({"operation": "find_district", "lat": lat, "lon": lon, "congress": congress}));
+            questions
+                .push(json!({"operation": "find_district", "lat": lat, "lon": lon, "congress": congress}));
         }
         questions.push(json!({"operation": "find_district", "lat": lat, "lon": lon}));
         questions.push(json!({
             "operation": "districts_in_bbox", "min_lat": lat - 1.0, "max_lat": lat + 1.0,
             "min_lon": lon - 0.1, "max_lon": lon + 0.1, "congress": 118,
         }));
-        questions.push(json!({"operation": "nonprofits_nearby", "lat": lat, "lon": lon, "radius_meters": 90_000}));
+        questions
+            .push(json!({"operation": "nonprofits_nearby", "lat": lat, "lon": lon, "radius_meters": 90_000}));
     }
     questions
 }
@@ -149,7 +164,10 @@ fn a_pull_names_its_indexes_and_content_id_does_not_depend_on_them() {
     assert_eq!(indexed.content_id, plain.content_id);
     assert_eq!(indexed.content_id, again.content_id);
     let kinds: Vec<String> = indexes(&indexed, DISTRICTS).into_keys().collect();
-    assert!(kinds.contains(&"districts".to_owned()) && kinds.contains(&"districts/118".to_owned()), "{kinds:?}");
+    assert!(
+        kinds.contains(&"districts".to_owned()) && kinds.contains(&"districts/118".to_owned()),
+        "{kinds:?}"
+    );
     assert_eq!(indexes(&indexed, NONPROFITS).into_keys().collect::<Vec<_>>(), ["nonprofits"]);
     // The same rows, pulled in other pages: the same bytes.
     for relation in [DISTRICTS, NONPROFITS] {
@@ -231,8 +249,9 @@ fn indexes_of_other_rows_are_replaced_by_the_rows_with_a_warning() {
     };
     for relation in &mut document.relations {
         let RelationState::Captured(capture) = &mut relation.state else { continue };
-        let maps: Vec<usize> =
-            (0..capture.indexes.len()).filter(|at| capture.indexes[*at].kind.starts_with("districts/")).collect();
+        let maps: Vec<usize> = (0..capture.indexes.len())
+            .filter(|at| capture.indexes[*at].kind.starts_with("districts/"))
+            .collect();
         if let [first, .., last] = maps.as_slice() {
             let (a, b) = (capture.indexes[*first].clone(), capture.indexes[*last].clone());
             (capture.indexes[*first].sha256, capture.indexes[*first].bytes) = (b.sha256, b.bytes);
@@ -269,13 +288,16 @@ fn a_file_of_places_answers_as_single_questions_do() {
     };
     let districts =
         pulled.runtime.block_on(mirror.place_lookup("find_district", &arguments(Some(117), None))).unwrap();
-    let counts =
-        pulled.runtime.block_on(mirror.place_lookup("nonprofits_nearby", &arguments(None, Some(60_000)))).unwrap();
+    let counts = pulled
+        .runtime
+        .block_on(mirror.place_lookup("nonprofits_nearby", &arguments(None, Some(60_000))))
+        .unwrap();
     let mut dice = crate::world::Dice::new(3);
     let mut found = 0;
     for _ in 0..200 {
         let (lat, lon) = (dice.between(25.0, 49.0), dice.between(-124.0, -67.0));
-        let single = pulled.ask(&mirror, &json!({"operation": "find_district", "lat": lat, "lon": lon, "congress": 117}));
+        let single = pulled
+            .ask(&mirror, &json!({"operation": "find_district", "lat": lat, "lon": lon, "congress": 117}));
         let expected = match single["rows"].get(0) {
             Some(row) => vec![
                 row["district_id"].as_str().unwrap_or("").to_owned(),
@@ -287,12 +309,16 @@ fn a_file_of_places_answers_as_single_questions_do() {
         };
         found += usize::from(!expected[1].is_empty());
         assert_eq!(districts.answer(lat, lon), expected);
-        let single = pulled
-            .ask(&mirror, &json!({"operation": "nonprofits_nearby", "lat": lat, "lon": lon, "radius_meters": 60_000}));
+        let single = pulled.ask(
+            &mirror,
+            &json!({"operation": "nonprofits_nearby", "lat": lat, "lon": lon, "radius_meters": 60_000}),
+        );
         assert_eq!(counts.answer(lat, lon), [single["total"].to_string(), "60000".to_owned()]);
     }
     assert!(found > 40, "{found}");
-    assert!(pulled.runtime.block_on(mirror.place_lookup("districts_in_bbox", &arguments(None, None))).is_err());
+    assert!(
+        pulled.runtime.block_on(mirror.place_lookup("districts_in_bbox", &arguments(None, None))).is_err()
+    );
 }
 
 #[test]
@@ -312,7 +338,12 @@ fn a_map_is_drawn_from_the_snapshot_alone() {
     };
     let near = draw(near).unwrap();
     assert!(near.svg.contains("nonprofits within 50,000 planar metres"), "the legend counts the hits");
-    let boxed = MapRequest { congress: 118, width: 700, bbox: Some([-105.5, 39.0, -104.0, 40.2]), ..MapRequest::default() };
+    let boxed = MapRequest {
+        congress: 118,
+        width: 700,
+        bbox: Some([-105.5, 39.0, -104.0, 40.2]),
+        ..MapRequest::default()
+    };
     assert!(draw(boxed).unwrap().svg.contains("stroke-dasharray"));
     for picture in [&country, &near] {
         let png = picture.png().unwrap();

@@ -16,7 +16,8 @@ const FROM: BuiltFrom = BuiltFrom { row_digest: [3; 32], rows: 77 };
 const OTHER: BuiltFrom = BuiltFrom { row_digest: [4; 32], rows: 77 };
 
 fn rows(congress: i64) -> Vec<DistrictRow> {
-    let mut rows: Vec<DistrictRow> = crate::world::rows(&shapes()).into_iter().filter(|row| row.congress_number == congress).collect();
+    let mut rows: Vec<DistrictRow> =
+        crate::world::rows(&shapes()).into_iter().filter(|row| row.congress_number == congress).collect();
     // What a real relation also has: no name, no number, no shape, a shape that can't be used.
     let mut odd = rows[0].clone();
     (odd.id, odd.statename, odd.district, odd.district_id) = (9_001, None, None, Some("ä₂".to_owned()));
@@ -55,7 +56,11 @@ fn an_opened_map_equals_the_built_one_and_the_scan() {
         let bytes = built.to_bytes(congress, FROM).unwrap();
         assert_eq!(bytes, CongressMap::build(rows(congress)).unwrap().to_bytes(congress, FROM).unwrap());
         let opened = CongressMap::from_bytes(bytes.clone(), congress, FROM).unwrap();
-        assert_eq!(opened.to_bytes(congress, FROM).unwrap(), bytes, "opening and storing again changes nothing");
+        assert_eq!(
+            opened.to_bytes(congress, FROM).unwrap(),
+            bytes,
+            "opening and storing again changes nothing"
+        );
         assert_eq!(opened.unusable(), built.unusable());
         assert_eq!(opened.unusable().len(), 1);
         let (mut found_some, mut points) = (0, border_points(&shapes, congress, 7));
@@ -104,13 +109,18 @@ fn opened_nonprofits_equal_the_built_ones_and_the_scan() {
                 .filter_map(|(place, row)| Some((place, row, place_of(row)?)))
                 .map(|(place, row, at)| (planar_distance(center, at), row, place))
                 .filter(|(distance, ..)| *distance <= radius)
-                .map(|(distance, row, place)| (distance.to_bits(), row.ein.is_none(), row.ein.as_deref(), place))
+                .map(|(distance, row, place)| {
+                    (distance.to_bits(), row.ein.is_none(), row.ein.as_deref(), place)
+                })
                 .collect();
             scanned.sort_unstable();
             for cap in [3, 1_000_000] {
                 let nearby = opened.nearby(center, radius, cap);
                 assert_eq!(nearby, built.nearby(center, radius, cap));
-                assert_eq!((nearby.total, opened.count_nearby(center, radius)), (scanned.len(), scanned.len()));
+                assert_eq!(
+                    (nearby.total, opened.count_nearby(center, radius)),
+                    (scanned.len(), scanned.len())
+                );
                 assert_eq!(nearby.nearest.len(), cap.min(scanned.len()));
                 for (hit, (distance, _, ein, place)) in nearby.nearest.iter().zip(&scanned) {
                     let row = &rows[*place];
@@ -134,7 +144,10 @@ fn place_of(row: &NonprofitRow) -> Option<Coord<f64>> {
 #[test]
 fn an_index_of_other_rows_is_refused() {
     let map = CongressMap::build(rows(117)).unwrap().to_bytes(117, FROM).unwrap();
-    assert!(matches!(CongressMap::from_bytes(map.clone(), 117, OTHER), Err(IndexFileError::OtherRows { .. })));
+    assert!(matches!(
+        CongressMap::from_bytes(map.clone(), 117, OTHER),
+        Err(IndexFileError::OtherRows { .. })
+    ));
     assert!(matches!(CongressMap::from_bytes(map.clone(), 118, FROM), Err(IndexFileError::Format(_))));
     assert!(matches!(Nonprofits::from_bytes(map, FROM), Err(IndexFileError::Format(_))));
     let points = Nonprofits::build(nonprofit_rows(50, 1)).unwrap().to_bytes(FROM);

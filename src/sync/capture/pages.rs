@@ -122,8 +122,29 @@ pub(in crate::sync) async fn keyset_pass(
     let ended_at = run.clock.now();
     let count_after = count(run, endpoint).await?;
     let staged = pass.finish(checkpoint.started_at(), ended_at, checkpoint.count_before, count_after, false);
+    if staged.profile.rows < count_after {
+        refuse_null_keys(run, relation, endpoint, key).await?;
+    }
     check_counts(relation, &staged)?;
     Ok(staged)
+}
+
+/// Rows with null in the key are after no cursor, so they are missing from every pass. Asked for when rows are
+/// missing, to tell a key that isn't one from rows that changed.
+async fn refuse_null_keys(
+    run: &Run<'_>,
+    relation: &Relation,
+    endpoint: &Endpoint,
+    key: &[String],
+) -> Result<(), CaptureError> {
+    for column in key {
+        let filters = vec![Filter::is_null(column)];
+        let nulls = run.client.count(endpoint, &PageRequest { filters, ..PageRequest::default() }).await?;
+        if nulls > 0 {
+            return Err(CaptureError::NullKey { relation: relation.source(), column: column.clone() });
+        }
+    }
+    Ok(())
 }
 
 /// Pages by offset in a total order over every orderable column.

@@ -3,7 +3,7 @@
 //! Nothing here depends on how the rows arrived. Types are decided from all values; rows are sorted by key in
 //! code-point order (without a key: by every column); the sorted stream is cut into chunks of a fixed number of rows
 //! before anything is written, so row groups, pages, dictionaries and parts follow from the rows alone. Writer
-//! settings are constants of [`layout`]. Same rows, same version: same bytes.
+//! settings are constants of `layout`. Same rows, same version: same bytes.
 
 mod chunks;
 mod coverings;
@@ -101,6 +101,8 @@ pub(super) async fn sort_and_write(
         if done {
             break;
         }
+        // A sorted stream is nearly always ready: without this, other relations' requests would wait, and time out.
+        tokio::task::yield_now().await;
     }
     let rows = digest.rows();
     if rows != staged.profile.rows {

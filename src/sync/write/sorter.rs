@@ -30,6 +30,9 @@ use crate::sync::error::{CaptureError, SyncError};
 /// Rows per batch between decoding, sorting and writing.
 const BATCH_ROWS: usize = 8_192;
 
+/// Pages decoded ahead of the sort.
+const PAGES_AHEAD: usize = 2;
+
 /// Sorts staged pages within a memory bound.
 pub(in crate::sync) struct Sorter {
     runtime: Arc<RuntimeEnv>,
@@ -135,10 +138,17 @@ impl PartitionStream for StagedPages {
 
     fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let (area, decoder) = (self.area.clone(), Arc::clone(&self.decoder));
-        let batches = stream::iter(1..=self.pages).flat_map(move |page| {
-            stream::iter(match decode(&area, &decoder, page) {
-                Ok(batches) => batches.into_iter().map(Ok).collect::<Vec<_>>(),
-                Err(error) => vec![Err(error)],
+        // Decoded on threads of their own, so that other relations' requests are served meanwhile; in order, so that
+        // nothing depends on which page is ready first.
+        let pages = stream::iter(1..=self.pages).map(move |page| {
+            let (area, decoder) = (area.clone(), Arc::clone(&decoder));
+            tokio::task::spawn_blocking(move || decode(&area, &decoder, page))
+        });
+        let batches = pages.buffered(PAGES_AHEAD).flat_map(|page| {
+            stream::iter(match page {
+                Ok(Ok(batches)) => batches.into_iter().map(Ok).collect::<Vec<_>>(),
+                Ok(Err(error)) => vec![Err(error)],
+                Err(stopped) => vec![Err(DataFusionError::External(Box::new(stopped)))],
             })
         });
         Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), batches))
@@ -153,11 +163,7 @@ fn decode(
 ) -> Result<Vec<RecordBatch>, DataFusionError> {
     let outside = |error: CaptureError| DataFusionError::External(Box::new(error));
     let body = area.page(page).map_err(|error| outside(error.into()))?;
-    let batch = decoder.decode(&body).map_err(|error| outside(error.into()))?;
-    Ok((0..batch.num_rows())
-        .step_by(BATCH_ROWS)
-        .map(|start| batch.slice(start, BATCH_ROWS.min(batch.num_rows() - start)))
-        .collect())
+    decoder.decode_in_batches(&body, BATCH_ROWS).map_err(|error| outside(error.into()))
 }
 
 /// Our own error back from where DataFusion wrapped it, or its words.

@@ -1,0 +1,281 @@
+//! What pruning leaves out never changes an answer: row-group and page statistics, Bloom filters.
+//!
+//! Each relation is small enough to evaluate every filter here in plain Rust; each is stored with tiny row groups, so
+//! that nearly every filter can leave some out.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, Decimal128Array, Decimal256Array, Float32Array, Float64Array, Int32Array, RecordBatch,
+    StringArray,
+};
+use arrow::datatypes::{DataType, Field, Schema, i256};
+use benthic_mirror::catalog::Catalog;
+use benthic_mirror::config::Limits;
+use benthic_mirror::engine::{EngineRuntime, QueryArguments, RelationData, check_query, run_query};
+
+use crate::differential::OPTIONS;
+use crate::relations::one_relation;
+use crate::stored::{Layout, write};
+
+const LAYOUTS: [Layout; 4] = [Layout::Plain, Layout::Crumbs, Layout::Pairs, Layout::PairsBloomOnly];
+
+/// An operator's name and what it asks of an order.
+type OperatorOf = (&'static str, fn(Ordering) -> bool);
+
+const OPERATORS: [OperatorOf; 6] = [
+    ("eq", Ordering::is_eq),
+    ("neq", Ordering::is_ne),
+    ("gt", Ordering::is_gt),
+    ("gte", Ordering::is_ge),
+    ("lt", Ordering::is_lt),
+    ("lte", Ordering::is_le),
+];
+
+struct Stored {
+    catalog: Catalog,
+    data: Vec<RelationData>,
+    runtime: EngineRuntime,
+    tokio: tokio::runtime::Runtime,
+    _directory: tempfile::TempDir,
+}
+
+/// A relation of `id` and `x`, the values in the order given.
+fn stored(native: &'static str, values: ArrayRef) -> Stored {
+    let directory = tempfile::tempdir().unwrap();
+    let ids: ArrayRef = Arc::new(Int32Array::from_iter_values(0..values.len() as i32));
+    let schema = Schema::new(vec![
+        Field::new("id", DataType::Int32, true),
+        Field::new("x", values.data_type().clone(), true),
+    ]);
+    let batch = RecordBatch::try_new(Arc::new(schema), vec![ids, values]).unwrap();
+    let data = LAYOUTS
+        .iter()
+        .map(|layout| write(directory.path(), "r", batch.clone(), vec!["id".to_owned()], Vec::new(), *layout))
+        .collect();
+    Stored {
+        catalog: one_relation(&[("id", "integer"), ("x", native)], &["id"]),
+        data,
+        runtime: EngineRuntime::new(Limits::default(), 2).unwrap(),
+        tokio: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
+        _directory: directory,
+    }
+}
+
+impl Stored {
+    /// The filter selects exactly the rows for which `expected` holds, in every layout.
+    fn check(&self, filter: &str, expected: impl Fn(usize) -> bool) {
+        let arguments = QueryArguments {
+            source: "o.r".to_owned(),
+            select: vec!["id".to_owned()],
+            filters: vec![filter.to_owned()],
+            limit: Some(1_000),
+            ..QueryArguments::default()
+        };
+        let query = check_query(&self.catalog, &arguments, self.runtime.limits())
+            .unwrap_or_else(|refusal| panic!("{filter}: {}", refusal.to_text()));
+        for (layout, data) in LAYOUTS.iter().zip(&self.data) {
+            let answer = self.tokio.block_on(run_query(&query, data, "", &self.runtime, OPTIONS)).unwrap();
+            let found: Vec<u64> = answer.rows.iter().map(|row| row["id"].as_u64().unwrap()).collect();
+            let wanted: Vec<u64> = (0..data.rows).filter(|id| expected(*id as usize)).collect();
+            assert_eq!(found, wanted, "{filter} in {layout:?}");
+            assert_eq!(answer.sources[0].matched_rows, wanted.len() as u64, "{filter} in {layout:?}");
+        }
+    }
+}
+
+/// Equality filters on decimals of every width: what is in the file's Bloom filter is fixed-length bytes for some
+/// widths and integers for others.
+#[test]
+fn decimals_of_every_width() {
+    let signed = |value: i128| Some(value).filter(|value| *value != 13);
+    for (native, precision) in
+        [("numeric(9,2)", 9), ("numeric(18,2)", 18), ("numeric(19,2)", 19), ("numeric(38,2)", 38)]
+    {
+        let largest = 10_i128.pow(precision) - 1;
+        let values: Vec<i128> =
+            vec![100, 200, 300, 400, 500, 600, -100, -500, 0, largest, -largest, 1, -1, 13, 13, 500];
+        let array = Decimal128Array::from(values.iter().map(|v| signed(*v)).collect::<Vec<_>>())
+            .with_precision_and_scale(precision as u8, 2)
+            .unwrap();
+        let relation = stored(native, Arc::new(array));
+        for literal in [500, -500, 0, largest, -largest, 1, 550, 100] {
+            let text = format!(
+                "{}{}.{:02}",
+                if literal < 0 { "-" } else { "" },
+                literal.abs() / 100,
+                literal.abs() % 100
+            );
+            for (word, holds) in OPERATORS {
+                relation.check(&format!("x={word}.{text}"), |id| {
+                    signed(values[id]).is_some_and(|value| holds(value.cmp(&literal)))
+                });
+            }
+            relation.check(&format!("x=in.[{text}, 77.77]"), |id| signed(values[id]) == Some(literal));
+        }
+        // Between two values and beyond all of them.
+        relation.check("x=eq.5.001", |_| false);
+        relation.check("x=gt.4.999", |id| signed(values[id]).is_some_and(|value| value >= 500));
+        relation.check("x=lte.-4.999", |id| signed(values[id]).is_some_and(|value| value <= -500));
+        relation.check("x=lt.1e60", |id| signed(values[id]).is_some());
+        relation.check("x=neq.1e60", |id| signed(values[id]).is_some());
+        relation.check("x=is.null", |id| signed(values[id]).is_none());
+    }
+}
+
+#[test]
+fn decimals_of_seventy_six_digits() {
+    let largest = i256::from_string(&"9".repeat(76)).unwrap();
+    let one = i256::ONE;
+    let values = [
+        largest,
+        largest.wrapping_neg(),
+        one,
+        one.wrapping_neg(),
+        i256::ZERO,
+        i256::from(500),
+        i256::from(-500),
+    ];
+    let array = Decimal256Array::from(values.to_vec()).with_precision_and_scale(76, 0).unwrap();
+    let relation = stored("numeric(76,0)", Arc::new(array));
+    for literal in values {
+        for (word, holds) in OPERATORS {
+            relation.check(&format!("x={word}.{literal}"), |id| holds(values[id].cmp(&literal)));
+        }
+    }
+}
+
+/// Statistics leave NaN out and may or may not tell the two zeros apart.
+#[test]
+fn doubles_with_nan_and_both_zeros() {
+    let values = [
+        Some(f64::NAN),
+        Some(1.0),
+        Some(-0.0),
+        Some(-0.0),
+        Some(0.0),
+        Some(0.0),
+        Some(f64::NAN),
+        Some(f64::NAN),
+        Some(2.0),
+        Some(3.0),
+        None,
+        Some(f64::INFINITY),
+        Some(f64::NEG_INFINITY),
+        Some(0.1),
+        Some(5e-324),
+        Some(-5e-324),
+        Some(1e300),
+        None,
+    ];
+    // PostgreSQL's order: the zeros are equal, NaN is equal to itself and above everything.
+    let order = |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
+        (true, true) => Ordering::Equal,
+        (true, false) => Ordering::Greater,
+        (false, true) => Ordering::Less,
+        _ => a.partial_cmp(&b).unwrap(),
+    };
+    let doubles = stored("double precision", Arc::new(Float64Array::from(values.to_vec())));
+    for (text, literal) in [
+        ("0", 0.0),
+        ("-0", 0.0),
+        ("1", 1.0),
+        ("2.5", 2.5),
+        ("NaN", f64::NAN),
+        ("Infinity", f64::INFINITY),
+        ("-Infinity", f64::NEG_INFINITY),
+        ("0.1", 0.1),
+        ("5e-324", 5e-324),
+        ("1e300", 1e300),
+        ("10", 10.0),
+    ] {
+        for (word, holds) in OPERATORS {
+            doubles.check(&format!("x={word}.{text}"), |id| {
+                values[id].is_some_and(|v| holds(order(v, literal)))
+            });
+        }
+        doubles.check(&format!("x=in.[\"{text}\",\"NaN\"]"), |id| {
+            values[id].is_some_and(|v| order(v, literal).is_eq() || v.is_nan())
+        });
+    }
+    let reals: Vec<Option<f32>> = values.iter().map(|value| value.map(|value| value as f32)).collect();
+    let relation = stored("real", Arc::new(Float32Array::from(reals.clone())));
+    for (text, literal) in
+        [("0", 0.0_f32), ("0.1", 0.1), ("2.5", 2.5), ("NaN", f32::NAN), ("Infinity", f32::INFINITY)]
+    {
+        for (word, holds) in OPERATORS {
+            relation.check(&format!("x={word}.{text}"), |id| {
+                reals[id].is_some_and(|v| holds(order(f64::from(v), f64::from(literal))))
+            });
+        }
+    }
+}
+
+/// Statistics keep the first 64 bytes of a text: cut within a character, before one that has no successor, and where
+/// everything is alike up to there.
+#[test]
+fn texts_longer_than_their_statistics() {
+    let alike = "x".repeat(70);
+    let last = "\u{10ffff}".repeat(20);
+    let values: Vec<Option<String>> = vec![
+        Some(format!("{alike}a")),
+        Some(format!("{alike}b")),
+        Some(format!("{alike}c")),
+        Some(alike.clone()),
+        Some("x".to_owned()),
+        Some(String::new()),
+        Some(format!("{last}z")),
+        Some(last.clone()),
+        Some("é".repeat(40)),
+        Some(format!("{}a", "é".repeat(40))),
+        None,
+        Some("\u{10ffff}".to_owned()),
+        Some(format!("{}é", "a".repeat(63))),
+        Some("a".repeat(64)),
+        Some("a".repeat(65)),
+        Some("\u{7f}".repeat(64)),
+        Some(format!("{}\u{80}", "\u{7f}".repeat(64))),
+        Some("%".repeat(66)),
+        Some("_x".repeat(40)),
+    ];
+    let relation = stored("text", Arc::new(StringArray::from(values.clone())));
+    for literal in values.iter().flatten().cloned().chain([
+        "y".to_owned(),
+        format!("{alike}bb"),
+        "\u{10fffe}".to_owned(),
+    ]) {
+        let spelled = serde_json::Value::from(literal.as_str()).to_string();
+        for (word, holds) in OPERATORS {
+            relation.check(&format!("x={word}.{spelled}"), |id| {
+                values[id].as_deref().is_some_and(|value| holds(value.cmp(literal.as_str())))
+            });
+        }
+        relation.check(&format!("x=in.[{spelled}]"), |id| values[id].as_deref() == Some(literal.as_str()));
+        // Patterns with a fixed beginning are pruned as ranges.
+        let beginning: String = literal.chars().take(66).collect();
+        let escaped = beginning.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+        let pattern = serde_json::Value::from(format!("{escaped}%")).to_string();
+        relation.check(&format!("x=like.{pattern}"), |id| {
+            values[id].as_deref().is_some_and(|value| value.starts_with(&beginning))
+        });
+    }
+}
+
+/// `character(n)` ignores its trailing blanks; statistics and Bloom filters of the stored text don't.
+#[test]
+fn padded_text() {
+    let values = ["A  ", "AB ", "ABC", "   ", "a  ", "B  ", "é  ", "A\t "];
+    let relation = stored("character(3)", Arc::new(StringArray::from(values.to_vec())));
+    for literal in ["A", "A ", "A   ", "AB", "", " ", "B", "é", "A\t"] {
+        let spelled = serde_json::Value::from(literal).to_string();
+        for (word, holds) in OPERATORS {
+            relation.check(&format!("x={word}.{spelled}"), |id| {
+                holds(values[id].trim_end_matches(' ').cmp(literal.trim_end_matches(' ')))
+            });
+        }
+    }
+    relation.check("x=like.A_\u{20}", |_| false);
+    relation.check("x=like.\"A  \"", |id| values[id] == "A  ");
+    relation.check("x=like.A%", |id| values[id].starts_with('A'));
+}
