@@ -2,7 +2,7 @@
 //!
 //! `prepare DATA` makes a store in `DATA/benthic-store` from the generator's Parquet files: the demo catalogue's signed
 //! documents, with the generated districts and nonprofits as rows, indexed as a pull indexes them. `open DATA` times
-//! opening the indexes. `peer [--stats FILE] DATA` answers JSON lines on stdin: each question is answered in process
+//! opening the indexes. `maps DATA` draws a few pictures into DATA. `peer [--stats FILE] DATA` answers JSON lines on stdin: each question is answered in process
 //! (timed, `us`), and once more as a whole request through `Mirror::rpc`, whose times go to FILE at the end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads its own files and clocks")]
@@ -13,6 +13,7 @@ mod prepare;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use benthic_mirror::app::MapRequest;
 use benthic_mirror::bdp::TrustedKeys;
 use benthic_mirror::config::{Config, Layers};
 use benthic_mirror::demo;
@@ -31,10 +32,11 @@ fn main() {
     match words.as_slice() {
         ["prepare", data] => runtime.block_on(prepare::run(Path::new(data))),
         ["open", data] => open(Path::new(data)),
+        ["maps", data] => runtime.block_on(maps(Path::new(data))),
         ["peer", "--stats", stats, data] => peer::run(&runtime, Path::new(data), Some(Path::new(stats))),
         ["peer", data] => peer::run(&runtime, Path::new(data), None),
         // `cargo bench` and `cargo test --benches` start it without arguments.
-        _ => eprintln!("spatial benchmark: prepare DATA | open DATA | peer [--stats FILE] DATA"),
+        _ => eprintln!("spatial benchmark: prepare DATA | open DATA | maps DATA | peer [--stats FILE] DATA"),
     }
 }
 
@@ -107,4 +109,24 @@ fn open(data: &Path) {
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (all, read, points) = times[times.len() / 2];
     println!("open {points} nonprofits: median {all:.1} ms, of which read {read:.1} ms");
+}
+
+/// Draws the country, a place with its radius, and a box.
+async fn maps(data: &Path) {
+    let mirror = peer::mirror(data);
+    let whole = MapRequest { congress: 118, width: 1600, ..MapRequest::default() };
+    let near = MapRequest { point: Some((39.74, -104.99)), radius_meters: Some(20_000), ..whole.clone() };
+    let place = MapRequest { point: Some((41.88, -87.63)), ..whole.clone() };
+    let boxed = MapRequest { bbox: Some([-80.0, 38.0, -74.0, 41.5]), ..whole.clone() };
+    let places = (0..200).map(|at| (26.0 + f64::from(at % 20), -120.0 + f64::from(at) * 0.27)).collect();
+    let places = MapRequest { places, ..whole.clone() };
+    for (name, request) in [("whole", whole), ("near", near), ("place", place), ("box", boxed), ("places", places)] {
+        let started = Instant::now();
+        let picture = mirror.map(&request).await.unwrap();
+        let drawn = started.elapsed();
+        let png = picture.png().unwrap();
+        println!("{name}: {} bytes of SVG in {drawn:.0?}, PNG in {:.0?}", picture.svg.len(), started.elapsed() - drawn);
+        std::fs::write(data.join(format!("{name}.svg")), &picture.svg).unwrap();
+        std::fs::write(data.join(format!("{name}.png")), png).unwrap();
+    }
 }

@@ -128,7 +128,7 @@ fn find_all(map: &CongressMap, places: &[(f64, f64)]) -> Vec<Option<i64>> {
     map.find_all(&points).into_iter().map(|found| found.map(|found| found.district.id)).collect()
 }
 
-fn mirror(data: &Path) -> Mirror {
+pub(crate) fn mirror(data: &Path) -> Mirror {
     let config = config();
     let options = MirrorOptions {
         trust: trust(),

@@ -4,6 +4,8 @@
 //! Questions in degrees go through both projections, which agree to 1e-6 m; inputs within that distance of where the
 //! answer changes are counted, listed and left out of the verdict, since there the host's tangent would decide.
 //!
+//! The maps and the nonprofits are stored and opened again before they are asked.
+//!
 //! Needs PostgreSQL with PostGIS (scripts/postgis-oracle.sh says whether it is there). Without it the test reports
 //! the skip; with `BENTHIC_REQUIRE_POSTGIS=1` that is a failure. `BENTHIC_ORACLE_INPUTS` changes how many random
 //! inputs each operation gets.
@@ -29,6 +31,9 @@ use crate::world::*;
 /// How far from a change of the answer an input in degrees must be to count, in metres.
 const DECISION_MARGIN: f64 = 1e-6;
 
+/// Adversarial circles and nearby questions besides the random ones.
+const ADVERSARIAL: usize = 2_500;
+
 const CONGRESSES: [i64; 3] = [116, 117, 118];
 
 type Edge = (Coord<f64>, Coord<f64>);
@@ -50,7 +55,13 @@ fn postgis_agrees() {
     check_find_district(&inputs, &answers, &mut report);
     check_districts_in_bbox(&inputs, &answers, &mut report);
     check_nonprofits_nearby(&inputs, &answers, &mut report);
-    eprintln!("{}", report.text);
+    eprintln!(
+        "PostGIS: per operation {random} random inputs (containment and boxes: per congress); adversarial: {} points, {} \
+         boxes, {ADVERSARIAL} circles and nearby questions\n{}",
+        inputs.points.len() - CONGRESSES.len() * random,
+        inputs.boxes.len() - CONGRESSES.len() * random,
+        report.text
+    );
     assert!(report.differences.is_empty(), "PostGIS differs:\n{}", report.differences.join("\n"));
 }
 
@@ -129,19 +140,21 @@ impl Inputs {
                 _ => at(-HALF_WORLD + dice.between(0.0, 1e5), 8e6),
             })
             .collect();
-        let circles = (0..random + 2_000)
+        let circles = (0..random + ADVERSARIAL)
             .map(|number| {
                 let center = places[dice.below(places.len())];
                 let center = at(center.x + dice.between(-3e3, 3e3), center.y + dice.between(-3e3, 3e3));
+                if number < random {
+                    return (center, dice.between(0.0, 5e4));
+                }
                 // Exactly a distance, one unit in the last place less or more, or a Pythagorean one from the grid.
                 let distance = planar_distance(center, places[dice.below(places.len())]).min(2e5);
-                match number % 6 {
+                match number % 5 {
                     0 => (center, distance),
                     1 => (center, distance.next_down()),
                     2 => (center, distance.next_up()),
                     3 => (at(0.0, 0.0), f64::from(dice.below(40) as u32 * 5)),
-                    4 => (places[dice.below(places.len())], 0.0),
-                    _ => (center, dice.between(0.0, 5e4)),
+                    _ => (places[dice.below(places.len())], 0.0),
                 }
             })
             .collect();
@@ -156,17 +169,24 @@ impl Inputs {
                 (format!("{:09}", dice.below(1_000_000_000)), lon, lat, number % 7 != 0)
             })
             .collect();
-        let nearby = (0..random + 500)
+        let nearby = (0..random + ADVERSARIAL)
             .map(|number| {
-                let (_, lon, lat, _) = nonprofits[dice.below(nonprofits.len())];
-                let radius = match number % 4 {
-                    0 => 1,
-                    1 => 100_000,
-                    _ => 1 + dice.below(30_000) as i64,
-                };
-                let aside = if number % 4 == 0 { 0.0 } else { 0.02 };
-                let lat = (lat + dice.between(-aside, aside)).clamp(-90.0, 90.0);
-                (lat, (lon + dice.between(-aside, aside)).clamp(-180.0, 180.0), radius)
+                let (_, place_lon, place_lat, _) = nonprofits[dice.below(nonprofits.len())];
+                let lat = (place_lat + dice.between(-0.02, 0.02)).clamp(-90.0, 90.0);
+                let lon = (place_lon + dice.between(-0.02, 0.02)).clamp(-180.0, 180.0);
+                if number < random {
+                    return (lat, lon, 1 + dice.below(30_000) as i64);
+                }
+                // At a place itself, at the limits of the radius, and whole metres on both sides of a distance.
+                let (center, place) = (project(lon, lat).unwrap(), project(place_lon, place_lat).unwrap());
+                let distance = planar_distance(center, place).clamp(1.0, 99_998.0);
+                match number % 5 {
+                    0 => (place_lat, place_lon, 1),
+                    1 => (place_lat, place_lon, 100_000),
+                    2 => (lat, lon, distance.floor() as i64),
+                    3 => (lat, lon, distance.ceil() as i64),
+                    _ => (if number % 2 == 0 { 90.0 } else { -90.0 }, lon, 100_000),
+                }
             })
             .chain([(90.0, 0.0, 100_000), (-90.0, 180.0, 100_000), (0.0, -180.0, 100_000)])
             .collect();
