@@ -120,12 +120,18 @@ async fn maps(data: &Path) {
     let boxed = MapRequest { bbox: Some([-80.0, 38.0, -74.0, 41.5]), ..whole.clone() };
     let places = (0..200).map(|at| (26.0 + f64::from(at % 20), -120.0 + f64::from(at) * 0.27)).collect();
     let places = MapRequest { places, ..whole.clone() };
-    for (name, request) in [("whole", whole), ("near", near), ("place", place), ("box", boxed), ("places", places)] {
+    for (name, request) in
+        [("whole", whole), ("near", near), ("place", place), ("box", boxed), ("places", places)]
+    {
         let started = Instant::now();
         let picture = mirror.map(&request).await.unwrap();
         let drawn = started.elapsed();
         let png = picture.png().unwrap();
-        println!("{name}: {} bytes of SVG in {drawn:.0?}, PNG in {:.0?}", picture.svg.len(), started.elapsed() - drawn);
+        println!(
+            "{name}: {} bytes of SVG in {drawn:.0?}, PNG in {:.0?}",
+            picture.svg.len(),
+            started.elapsed() - drawn
+        );
         std::fs::write(data.join(format!("{name}.svg")), &picture.svg).unwrap();
         std::fs::write(data.join(format!("{name}.png")), png).unwrap();
     }

@@ -39,16 +39,26 @@ pub(super) fn lay_out(scene: &Scene<'_>, drawn: &[Drawn<'_>], width: f64) -> Vec
     for at in all.iter().filter(|at| !near.contains(at)) {
         far.entry(drawn[*at].state()).or_default().push(*at);
     }
-    // From the lower left corner, each as high as a sixth of the map.
-    let (main, mut left) = (panels[0].screen, panels[0].screen.x1 + 10.0);
-    for (state, members) in far {
-        let view = union(&members);
-        let view = view.grown(view.width().max(view.height()) * 0.06);
-        let tall = main.height() * 0.2;
-        let wide = (tall * view.width() / view.height()).clamp(tall * 0.7, tall * 1.7);
+    // A row below the map, over no part of it; lower if there are many.
+    const GAP: f64 = 12.0;
+    let main = panels[0].screen;
+    let views: Vec<(&str, Vec<usize>, Frame, f64)> = far
+        .into_iter()
+        .map(|(state, members)| {
+            let view = union(&members);
+            let view = view.grown(view.width().max(view.height()) * 0.06);
+            let proportion = (view.width() / view.height()).clamp(0.7, 1.7);
+            (state, members, view, proportion)
+        })
+        .collect();
+    let proportions: f64 = views.iter().map(|(.., proportion)| proportion).sum();
+    let gaps = GAP * views.len().saturating_sub(1) as f64;
+    let tall = (main.height() * 0.22).min((main.width() - gaps) / proportions);
+    let mut left = main.x1;
+    for (state, members, view, proportion) in views {
+        let wide = tall * proportion;
         // The view takes the panel's proportions.
-        let (per_x, per_y) = (view.width() / wide, view.height() / tall);
-        let per = per_x.max(per_y);
+        let per = (view.width() / wide).max(view.height() / tall);
         let middle = view.center();
         let view = Frame {
             x1: middle.x - per * wide / 2.0,
@@ -56,11 +66,8 @@ pub(super) fn lay_out(scene: &Scene<'_>, drawn: &[Drawn<'_>], width: f64) -> Vec
             x2: middle.x + per * wide / 2.0,
             y2: middle.y + per * tall / 2.0,
         };
-        if left + wide > main.x2 {
-            break;
-        }
-        let screen = Frame { x1: left, y1: main.y2 - tall - 10.0, x2: left + wide, y2: main.y2 - 10.0 };
-        left += wide + 10.0;
+        let screen = Frame { x1: left, y1: main.y2 + GAP, x2: left + wide, y2: main.y2 + GAP + tall };
+        left += wide + GAP;
         panels.push(Panel { view, screen, title: Some(state.to_owned()), members });
     }
     panels
@@ -76,7 +83,7 @@ pub(super) fn asked_about(scene: &Scene<'_>, drawn: &[Drawn<'_>]) -> Option<Fram
     if let Some(point) = marked.point {
         let here = Frame { x1: point.x, y1: point.y, x2: point.x, y2: point.y };
         if let Some(radius) = marked.radius {
-            return Some(here.grown(radius * 1.35));
+            return Some(here.grown(radius * 1.6));
         }
         let around = drawn.iter().find(|district| Some(district.shape.district.id) == marked.containing);
         return Some(around.map_or_else(

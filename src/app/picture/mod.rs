@@ -54,14 +54,14 @@ const HIT: &str = "#1f5fa8";
 /// Pixels around the map, and above it for the title.
 const MARGIN: f64 = 24.0;
 const TITLE: f64 = 62.0;
-const LEGEND: f64 = 108.0;
+const LEGEND: f64 = 92.0;
 
 /// Draws the scene.
 pub(in crate::app) fn draw(scene: &Scene<'_>) -> String {
     let drawn: Vec<Drawn<'_>> = scene.map.shapes().map(Drawn::new).collect();
     let width = f64::from(scene.width);
     let panels = layout::lay_out(scene, &drawn, width);
-    let bottom = panels.first().map_or(width / 2.0, |panel| panel.screen.y2);
+    let bottom = panels.iter().map(|panel| panel.screen.y2).fold(width / 4.0, f64::max);
     let height = bottom + LEGEND;
     let mut svg = String::new();
     let _ = write!(
