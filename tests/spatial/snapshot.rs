@@ -345,8 +345,12 @@ fn a_map_is_drawn_from_the_snapshot_alone() {
         ..MapRequest::default()
     };
     assert!(draw(boxed).unwrap().svg.contains("stroke-dasharray"));
-    for picture in [&country, &near] {
+    for (name, picture) in [("country", &country), ("near", &near)] {
         let png = picture.png().unwrap();
+        // For people who want to look.
+        if let Ok(directory) = std::env::var("BENTHIC_PICTURES") {
+            std::fs::write(Path::new(&directory).join(format!("{name}.png")), &png).unwrap();
+        }
         assert!(png.starts_with(b"\x89PNG") && png.len() > 20_000, "{} bytes", png.len());
     }
     assert!(draw(MapRequest { congress: 7, width: 700, ..MapRequest::default() }).is_err());

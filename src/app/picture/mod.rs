@@ -71,7 +71,8 @@ pub(in crate::app) fn draw(scene: &Scene<'_>) -> String {
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
     );
     text(&mut svg, &Text { size: 27.0, ..Text::at(MARGIN, 40.0) }, &title(scene));
-    let colours = panel::colours(&drawn, panels.len() > 1);
+    let view = panels.first().map(|panel| panel.view);
+    let colours = panel::colours(&drawn, panels.len() > 1, view);
     for (number, panel) in panels.iter().enumerate() {
         panel::draw_panel(&mut svg, scene, &drawn, &colours, panel, number, panels.len() > 1);
     }

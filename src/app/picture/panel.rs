@@ -18,7 +18,7 @@ const MAX_DOTS: usize = 60_000;
 
 /// A fill for each district. On the country's map states are told apart and their districts shaded; on a closer one,
 /// neighbouring districts are told apart.
-pub(super) fn colours(drawn: &[Drawn<'_>], by_state: bool) -> Vec<(&'static str, f64)> {
+pub(super) fn colours(drawn: &[Drawn<'_>], by_state: bool, view: Option<Frame>) -> Vec<(&'static str, f64)> {
     let mut groups: Vec<(Frame, Vec<usize>)> = Vec::new();
     if by_state {
         let mut states: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -30,18 +30,29 @@ pub(super) fn colours(drawn: &[Drawn<'_>], by_state: bool) -> Vec<(&'static str,
             groups.extend(frame.map(|frame| (frame, members)));
         }
     } else {
-        groups.extend(drawn.iter().enumerate().map(|(at, district)| (district.frame, vec![at])));
+        // Those out of sight would only use up colours.
+        let visible = drawn.iter().enumerate().filter_map(|(at, district)| match view {
+            Some(view) => view.overlaps(&district.frame).then(|| (district.frame.shared(&view), vec![at])),
+            None => Some((district.frame, vec![at])),
+        });
+        groups.extend(visible);
     }
     let mut chosen: Vec<usize> = Vec::with_capacity(groups.len());
     let mut fills = vec![(FILLS[0], 1.0); drawn.len()];
     for (at, (frame, members)) in groups.iter().enumerate() {
-        let mut used = [0usize; FILLS.len()];
+        // How much of each colour is near: the longer the common part of two frames, the likelier a common border.
+        let mut near = [0.0f64; FILLS.len()];
         for (other, colour) in groups.iter().zip(&chosen) {
-            used[*colour] += usize::from(other.0.overlaps(frame));
+            if other.0.overlaps(frame) {
+                let common = other.0.shared(frame);
+                near[*colour] += 1.0 + common.width() + common.height();
+            }
         }
-        // The least used among neighbours; which one of equals goes round, so that all are seen.
-        let colour =
-            (0..FILLS.len()).min_by_key(|colour| (used[*colour], (colour + at) % FILLS.len())).unwrap_or(0);
+        // Which one of equals goes round, so that all are seen.
+        let turn = |colour: &usize| (colour + at) % FILLS.len();
+        let colour = (0..FILLS.len())
+            .min_by(|a, b| near[*a].total_cmp(&near[*b]).then(turn(a).cmp(&turn(b))))
+            .unwrap_or(0);
         chosen.push(colour);
         for (place, member) in members.iter().enumerate() {
             let shade = if by_state { [1.0, 0.72, 0.86][place % 3] } else { 1.0 };
