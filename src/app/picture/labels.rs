@@ -27,7 +27,7 @@ pub(super) fn labels(
     let mut wanted = Vec::new();
     if let Some(title) = &panel.title {
         let screen = panel.screen;
-        text(svg, &Text { size: 11.5, ..Text::at(screen.x1 + 6.0, screen.y1 + 15.0) }, title);
+        text(svg, &Text { size: 11.5, halo: true, ..Text::at(screen.x1 + 6.0, screen.y1 + 15.0) }, title);
         return;
     }
     if whole_country {

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use super::frame::{Drawn, Panel};
 use super::panel::place_style;
 use super::text::{Text, grouped, text};
-use super::{ACCENT, FILLS, HIT, INK, LEGEND, MARGIN, Scene};
+use super::{ACCENT, FILLS, HIT, INK, MARGIN, Scene};
 use crate::spatial::projection::{EARTH_RADIUS_METERS, ground_distance_factor};
 
-/// Below the map: what the marks mean on the left, the scale on the right, the source at the bottom.
+/// Below the map: what the marks mean on the left, the scale on the right, the source at the bottom. Returns where the
+/// picture ends.
 pub(super) fn draw_legend(
     svg: &mut String,
     scene: &Scene<'_>,
@@ -16,7 +17,7 @@ pub(super) fn draw_legend(
     main: Option<&Panel>,
     top: f64,
     width: f64,
-) {
+) -> f64 {
     let marked = scene.marked;
     let mut entries: Vec<(String, String)> = Vec::new();
     let swatch = |fill: &str, stroke: &str| {
@@ -72,7 +73,9 @@ pub(super) fn draw_legend(
     if let Some(panel) = main {
         scale_bar(svg, panel, top, width);
     }
-    text(svg, &Text { size: 11.5, fill: "#5d6b7a", ..Text::at(MARGIN, top + LEGEND - 14.0) }, scene.source);
+    let below = y.max(top + 44.0) + 32.0;
+    text(svg, &Text { size: 11.5, fill: "#5d6b7a", ..Text::at(MARGIN, below) }, scene.source);
+    below + 16.0
 }
 
 /// A bar of round length on the ground at the middle of the map.

@@ -11,8 +11,6 @@ mod legend;
 mod panel;
 mod text;
 
-use std::fmt::Write;
-
 use geo::Coord;
 
 use super::raster::FONT_FAMILY;
@@ -54,7 +52,6 @@ const HIT: &str = "#1f5fa8";
 /// Pixels around the map, and above it for the title.
 const MARGIN: f64 = 24.0;
 const TITLE: f64 = 62.0;
-const LEGEND: f64 = 92.0;
 
 /// Draws the scene.
 pub(in crate::app) fn draw(scene: &Scene<'_>) -> String {
@@ -62,23 +59,19 @@ pub(in crate::app) fn draw(scene: &Scene<'_>) -> String {
     let width = f64::from(scene.width);
     let panels = layout::lay_out(scene, &drawn, width);
     let bottom = panels.iter().map(|panel| panel.screen.y2).fold(width / 4.0, f64::max);
-    let height = bottom + LEGEND;
-    let mut svg = String::new();
-    let _ = write!(
-        svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} \
-         {height:.0}\" font-family=\"{FONT_FAMILY}, 'DejaVu Sans', sans-serif\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
-    );
-    text(&mut svg, &Text { size: 27.0, ..Text::at(MARGIN, 40.0) }, &title(scene));
+    let mut body = String::new();
+    text(&mut body, &Text { size: 27.0, ..Text::at(MARGIN, 40.0) }, &title(scene));
     let view = panels.first().map(|panel| panel.view);
     let colours = panel::colours(&drawn, panels.len() > 1, view);
     for (number, panel) in panels.iter().enumerate() {
-        panel::draw_panel(&mut svg, scene, &drawn, &colours, panel, number, panels.len() > 1);
+        panel::draw_panel(&mut body, scene, &drawn, &colours, panel, number, panels.len() > 1);
     }
-    legend::draw_legend(&mut svg, scene, &drawn, panels.first(), bottom, width);
-    svg.push_str("</svg>\n");
-    svg
+    let height = legend::draw_legend(&mut body, scene, &drawn, panels.first(), bottom, width);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} \
+         {height:.0}\" font-family=\"{FONT_FAMILY}, 'DejaVu Sans', sans-serif\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{body}</svg>\n"
+    )
 }
 
 fn title(scene: &Scene<'_>) -> String {
