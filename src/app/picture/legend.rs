@@ -54,10 +54,10 @@ pub(super) fn draw_legend(
     }
     if !marked.places.is_empty() {
         let inside = marked.places.iter().filter(|(_, inside)| *inside).count();
-        entries.push((dot(&place_style(true)), format!("{} places in a district", grouped(inside))));
+        entries.push((dot(&place_style(true)), format!("places in a district: {}", grouped(inside))));
         let outside = marked.places.len() - inside;
         if outside > 0 {
-            entries.push((dot(&place_style(false)), format!("{} places in none", grouped(outside))));
+            entries.push((dot(&place_style(false)), format!("places in none: {}", grouped(outside))));
         }
     }
     let (mut x, mut y) = (MARGIN + 12.0, top + 26.0);
