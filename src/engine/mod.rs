@@ -5,6 +5,7 @@
 //! executes it under the request's bounds, `shape` writes exact rows.
 
 mod average;
+mod calendar;
 mod check;
 mod exact_sum;
 mod number;

@@ -120,6 +120,37 @@ impl DecimalText {
         text
     }
 
+    /// Bytes that order as the numbers do, however many digits they have: sign, digits before the point, digits.
+    pub fn to_sortable(&self) -> Vec<u8> {
+        let digits = format!("{}{}", self.integer, self.fraction);
+        let significant = digits.trim_start_matches('0');
+        if significant.is_empty() {
+            return vec![1];
+        }
+        // Negative when the fraction starts with zeros; shifted so that its bytes order.
+        let skipped = digits.len() - significant.len();
+        let point = self.integer.len() as i64 - skipped as i64;
+        let mut bytes = vec![if self.negative { 0 } else { 2 }];
+        bytes.extend((point + (1 << 32)).to_be_bytes());
+        bytes.extend(significant.trim_end_matches('0').bytes());
+        if self.negative {
+            // The larger the magnitude the smaller the number; a prefix is the smaller magnitude.
+            bytes.iter_mut().skip(1).for_each(|byte| *byte = !*byte);
+            bytes.push(u8::MAX);
+        }
+        bytes
+    }
+
+    /// Whether it is zero.
+    pub fn is_zero(&self) -> bool {
+        self.integer.is_empty() && self.fraction.is_empty()
+    }
+
+    /// The value if it is whole.
+    pub fn to_whole(&self) -> Option<String> {
+        self.fraction.is_empty().then(|| self.to_plain())
+    }
+
     /// Whether the nearest double's shortest round trip is numerically equal to this value.
     pub fn survives_double(&self) -> bool {
         let Ok(double) = self.to_plain().parse::<f64>() else { return false };
@@ -192,6 +223,21 @@ mod tests {
         assert_eq!(fixed("12", 2), "12.00");
         assert_eq!(fixed("12.345", 2), "12.345");
         assert_eq!(fixed("12", 0), "12");
+    }
+
+    #[test]
+    fn sortable_bytes_order_as_numbers_do() {
+        let ascending = [
+            "-1e40", "-100.5", "-100", "-99.999", "-10", "-9", "-1.5", "-1", "-0.5", "-0.05", "-0.049", "-1e-40", "0",
+            "1e-40", "0.049", "0.05", "0.5", "1", "1.5", "9", "10", "99.999", "100", "100.5", "1e40",
+        ];
+        let bytes: Vec<Vec<u8>> =
+            ascending.iter().map(|text| DecimalText::parse(text).expect("decimal").to_sortable()).collect();
+        assert!(bytes.windows(2).all(|pair| pair[0] < pair[1]), "{bytes:?}");
+        let same = |a: &str, b: &str| {
+            DecimalText::parse(a).map(|d| d.to_sortable()) == DecimalText::parse(b).map(|d| d.to_sortable())
+        };
+        assert!(same("100", "100.00") && same("-0", "0") && same("1e2", "0100"));
     }
 
     proptest! {

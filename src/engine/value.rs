@@ -1,8 +1,8 @@
 //! A caller's value, typed by the column it is compared with.
 
 use arrow::datatypes::i256;
-use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
+use super::calendar::{DAY_MICROS, WrittenDate};
 use super::number::DecimalText;
 use crate::catalog::ColumnType;
 
@@ -135,32 +135,60 @@ fn parse_float(text: &str, column_type: &ColumnType) -> Result<Literal, ValuePro
     };
     let accepted = "a number, e.g. 12.5 or 1e-3";
     // Rust would accept spellings PostgreSQL refuses; the decimal grammar is the common part.
-    if special.is_none() && DecimalText::parse(text).is_none() {
+    let decimal = DecimalText::parse(text);
+    if special.is_none() && decimal.is_none() {
         return Err(problem("isn't a number", accepted));
     }
-    let plain = |value: f64| if value == 0.0 { 0.0 } else { value };
-    if matches!(column_type, ColumnType::Real) {
+    // A number that isn't zero but would become it is out of range, like one that would become infinite.
+    let vanishes = |is_zero: bool| is_zero && decimal.as_ref().is_some_and(|decimal| !decimal.is_zero());
+    let literal = if matches!(column_type, ColumnType::Real) {
         let value = special.map_or_else(|| text.parse::<f32>().ok(), |value| Some(value as f32));
-        match value {
-            Some(value) if special.is_some() || value.is_finite() => {
-                Ok(Literal::Real(if value == 0.0 { 0.0 } else { value }))
-            }
-            _ => Err(problem("is out of the type's range", accepted)),
-        }
+        value
+            .filter(|value| special.is_some() || (value.is_finite() && !vanishes(*value == 0.0)))
+            .map(|value| Literal::Real(value + 0.0))
     } else {
-        match special.or_else(|| text.parse::<f64>().ok()) {
-            Some(value) if special.is_some() || value.is_finite() => Ok(Literal::Double(plain(value))),
-            _ => Err(problem("is out of the type's range", accepted)),
-        }
+        let value = special.or_else(|| text.parse::<f64>().ok());
+        value
+            .filter(|value| special.is_some() || (value.is_finite() && !vanishes(*value == 0.0)))
+            .map(|value| Literal::Double(value + 0.0))
+    };
+    literal.ok_or_else(|| problem("is out of the type's range", accepted))
+}
+
+/// Days since the epoch of an ISO date as PostgreSQL prints them: four-digit years or more, ` BC` at the end.
+pub fn parse_date(text: &str) -> Option<i32> {
+    let (text, before_christ) = without_era(text);
+    let (date, rest) = written_date(text, before_christ)?;
+    i32::try_from(date.to_days().filter(|_| rest.is_empty())?).ok()
+}
+
+/// The text before its era, and whether the era is BC.
+fn without_era(text: &str) -> (&str, bool) {
+    match text.len().checked_sub(3).and_then(|at| text.split_at_checked(at)) {
+        Some((before, era)) if era.eq_ignore_ascii_case(" BC") => (before, true),
+        _ => (text, false),
     }
 }
 
-/// Days since the epoch of an ISO date; four-digit years as PostgreSQL prints them.
-pub fn parse_date(text: &str) -> Option<i32> {
-    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
-    // chrono also takes "2024-2-9" and signs; the ISO form has fixed widths.
-    (date.format("%Y-%m-%d").to_string() == text).then_some(())?;
-    i32::try_from(date.signed_duration_since(NaiveDate::from_ymd_opt(1970, 1, 1)?).num_days()).ok()
+/// Fixed widths: PostgreSQL reads a two-digit year as one of this century.
+fn written_date(text: &str, before_christ: bool) -> Option<(WrittenDate, &str)> {
+    let (year, rest) = digits(text, 4..=7)?;
+    let (month, rest) = digits(rest.strip_prefix('-')?, 2..=2)?;
+    let (day, rest) = digits(rest.strip_prefix('-')?, 2..=2)?;
+    let date = WrittenDate {
+        year,
+        before_christ,
+        month: u32::try_from(month).ok()?,
+        day: u32::try_from(day).ok()?,
+    };
+    Some((date, rest))
+}
+
+/// A whole number of so many digits, and what follows them.
+fn digits(text: &str, width: std::ops::RangeInclusive<usize>) -> Option<(i64, &str)> {
+    let length = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at_checked(length).filter(|_| width.contains(&length))?;
+    Some((number.parse().ok()?, rest))
 }
 
 enum ParsedTimestamp {
@@ -168,32 +196,69 @@ enum ParsedTimestamp {
     Zoned(i64),
 }
 
+/// `date`, `dateThh:mm`, `dateThh:mm:ss[.f]`, each time with or without a zone; ` BC` at the end.
 fn parse_timestamp(text: &str) -> Option<ParsedTimestamp> {
-    let normal = text.replacen(' ', "T", 1);
-    if let Ok(zoned) = DateTime::parse_from_rfc3339(&normal) {
-        return whole_micros(zoned.timestamp_micros(), zoned.timestamp_subsec_nanos())
-            .map(ParsedTimestamp::Zoned);
+    let (text, before_christ) = without_era(text);
+    let (date, rest) = written_date(text, before_christ)?;
+    let midnight = date.to_days()?.checked_mul(DAY_MICROS)?;
+    if rest.is_empty() {
+        return Some(ParsedTimestamp::Local(midnight));
     }
-    for format in ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z"] {
-        if let Ok(zoned) = DateTime::parse_from_str(&normal, format) {
-            return whole_micros(zoned.timestamp_micros(), zoned.timestamp_subsec_nanos())
-                .map(ParsedTimestamp::Zoned);
-        }
+    let (hours, rest) = digits(rest.strip_prefix(['T', 't', ' '])?, 2..=2)?;
+    let (minutes, rest) = digits(rest.strip_prefix(':')?, 2..=2)?;
+    let (seconds, rest) = match rest.strip_prefix(':') {
+        Some(rest) => digits(rest, 2..=2)?,
+        None => (0, rest),
+    };
+    let (micros, rest) = match rest.strip_prefix('.') {
+        Some(rest) => fraction(rest)?,
+        None => (0, rest),
+    };
+    // A leap second is the first of the next minute, as in PostgreSQL.
+    if hours > 23 || minutes > 59 || seconds > 60 {
+        return None;
     }
-    for format in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"] {
-        if let Ok(local) = NaiveDateTime::parse_from_str(&normal, format) {
-            let utc = local.and_utc();
-            return whole_micros(utc.timestamp_micros(), utc.timestamp_subsec_nanos())
-                .map(ParsedTimestamp::Local);
-        }
+    let of_day = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + micros;
+    let local = midnight.checked_add(of_day)?;
+    match rest.trim_start() {
+        "" => Some(ParsedTimestamp::Local(local)),
+        zone => Some(ParsedTimestamp::Zoned(local.checked_sub(zone_micros(zone)?)?)),
     }
-    let days = parse_date(text)?;
-    i64::from(days).checked_mul(86_400_000_000).map(ParsedTimestamp::Local)
 }
 
 /// PostgreSQL keeps microseconds; finer input would be rounded there, so it is refused here.
-fn whole_micros(micros: i64, subsecond_nanos: u32) -> Option<i64> {
-    (subsecond_nanos % 1_000 == 0).then_some(micros)
+fn fraction(text: &str) -> Option<(i64, &str)> {
+    let length = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, rest) = text.split_at_checked(length).filter(|_| length > 0)?;
+    let kept = digits.trim_end_matches('0');
+    (kept.len() <= 6).then(|| Some((format!("{kept:0<6}").parse().ok()?, rest)))?
+}
+
+/// `Z`, `+hh`, `+hhmm`, `+hh:mm`, `+hh:mm:ss`; PostgreSQL's offsets end before 16 hours.
+fn zone_micros(text: &str) -> Option<i64> {
+    if text.eq_ignore_ascii_case("z") {
+        return Some(0);
+    }
+    let (sign, rest) = match text.as_bytes().first()? {
+        b'+' => (1, text.get(1..)?),
+        b'-' => (-1, text.get(1..)?),
+        _ => return None,
+    };
+    let (hours, minutes, seconds) = match digits(rest, 4..=4) {
+        Some((both, "")) => (both / 100, both % 100, 0),
+        _ => {
+            let (hours, rest) = digits(rest, 2..=2)?;
+            let mut part = |rest| match rest {
+                "" => Some((0, "")),
+                _ => digits(str::strip_prefix(rest, ':')?, 2..=2),
+            };
+            let (minutes, rest) = part(rest)?;
+            let (seconds, rest) = part(rest)?;
+            (hours, minutes, Some(seconds).filter(|_| rest.is_empty())?)
+        }
+    };
+    let in_range = hours <= 15 && minutes <= 59 && seconds <= 59;
+    in_range.then(|| sign * ((hours * 60 + minutes) * 60 + seconds) * 1_000_000)
 }
 
 /// The largest unscaled value a decimal of `precision` digits holds.
@@ -230,6 +295,30 @@ mod tests {
     }
 
     #[test]
+    fn dates_are_read_as_they_are_printed_and_never_by_guessing() {
+        assert_eq!(typed(&ColumnType::Date, "5874897-12-31"), Ok(Literal::Date(2_145_042_905)));
+        assert_eq!(typed(&ColumnType::Date, "0001-12-31 BC"), Ok(Literal::Date(-719_163)));
+        assert!(typed(&ColumnType::Timestamp, "0001-12-31T12:00:00.5 BC").is_ok());
+        for (text, micros) in [
+            ("1970-01-01T00:00:00+00:00", 0),
+            ("1970-01-01T05:30:00+0530", 0),
+            ("1969-12-31 16:00:00.000001 -08", 1),
+            ("1970-01-01T00:00Z", 0),
+            ("1969-12-31T23:59:60Z", 0),
+        ] {
+            assert_eq!(typed(&ColumnType::TimestampTz, text), Ok(Literal::TimestampTz(micros)), "{text}");
+        }
+        // PostgreSQL would read the first as 2024; the others it refuses.
+        for text in [
+            "24-01-05T00:00:00", "2024-1-05T00:00:00", "0000-01-01T00:00:00", "2024-01-01T24:00:01", "2024-01-01T1:00",
+            "2024-01-01T00:00:00.", "2024-01-01T", "2024-01-01T00:00:00 CET", "294277-01-01T00:00:00", "2024-01-01é",
+        ] {
+            assert!(typed(&ColumnType::Timestamp, text).is_err(), "{text}");
+        }
+        assert!(typed(&ColumnType::TimestampTz, "2024-01-01T00:00:00+16").is_err());
+    }
+
+    #[test]
     fn values_that_dont_fit_are_refused_with_a_spelling() {
         for (column_type, text) in [
             (ColumnType::Integer, "1.0"),
@@ -238,6 +327,8 @@ mod tests {
             (ColumnType::BigInt, "9223372036854775808"),
             (ColumnType::Numeric { declared: None }, "$5"),
             (ColumnType::Double, "1e999"),
+            (ColumnType::Double, "1e-999"),
+            (ColumnType::Real, "1e-60"),
             (ColumnType::Double, "infinite"),
             (ColumnType::Boolean, "maybe"),
             (ColumnType::Date, "02/29/2024"),

@@ -8,10 +8,16 @@ use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Sign
 
 use super::value::max_unscaled;
 
-/// The sum has more digits than any decimal holds.
+/// A sum that its type can't hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the exact sum has more than 76 digits")]
-pub struct SumOverflow;
+pub enum SumOverflow {
+    /// It has more digits than any decimal.
+    #[error("the exact sum has more digits than any decimal holds")]
+    Digits,
+    /// It is beyond the range of the float type.
+    #[error("the sum is beyond the range of its float type")]
+    Range,
+}
 
 /// `wide_sum(decimal256) -> decimal256`.
 pub fn wide_sum_function() -> AggregateUDF {
@@ -68,7 +74,7 @@ impl WideSum {
 }
 
 fn overflow() -> DataFusionError {
-    DataFusionError::External(Box::new(SumOverflow))
+    DataFusionError::External(Box::new(SumOverflow::Digits))
 }
 
 impl Accumulator for WideSum {

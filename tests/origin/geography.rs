@@ -7,6 +7,9 @@ use geo::{Area, BoundingRect, Contains, Geometry, LineString, MultiPolygon, Poin
 
 const HALF_WORLD: f64 = 20_037_508.342_789_244;
 
+/// Coordinates of a vertex, bit for bit.
+type Corner = (u64, u64);
+
 fn districts(congress: i64) -> Vec<(DemoRow<'static>, &'static MultiPolygon<f64>)> {
     demo::relation("up_cdmaps.congressional_districts")
         .unwrap()
@@ -49,7 +52,7 @@ fn both_congresses_are_drawn_and_valid() {
 #[test]
 fn neighbours_share_their_borders_vertex_by_vertex() {
     for congress in [117, 118] {
-        let mut edges: BTreeMap<((u64, u64), (u64, u64)), usize> = BTreeMap::new();
+        let mut edges: BTreeMap<(Corner, Corner), usize> = BTreeMap::new();
         let drawn = districts(congress);
         for (_, shape) in &drawn {
             for ring in rings(shape) {

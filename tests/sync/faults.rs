@@ -162,6 +162,7 @@ async fn an_interrupted_capture_continues_where_it_stopped() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
+    let clock = support::clock();
     tokio::select! {
         ended = store.pull_at(&origin, &options, &clock, &log) => panic!("{ended:?}"),
         () = two_pages => {}

@@ -40,7 +40,7 @@ impl Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ApiError {
     pub(super) status: u16,
-    pub(super) code: String,
+    pub(super) code: &'static str,
     pub(super) message: String,
     pub(super) details: Option<String>,
     pub(super) hint: Option<String>,
@@ -48,15 +48,8 @@ pub(super) struct ApiError {
 }
 
 impl ApiError {
-    pub(super) fn new(status: u16, code: &str, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            code: code.to_owned(),
-            message: message.into(),
-            details: None,
-            hint: None,
-            content_range: None,
-        }
+    pub(super) fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), details: None, hint: None, content_range: None }
     }
 
     pub(super) fn details(mut self, details: impl Into<String>) -> Self {

@@ -7,6 +7,8 @@ enum Piece {
     Any,
     One,
     Literal(char),
+    /// A `\` at the very end: an error, but only for a text that gets there.
+    Dangling,
 }
 
 /// A pattern ready to be matched.
@@ -17,7 +19,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    pub(super) fn new(text: &str, ignore_case: bool) -> Result<Self, ApiError> {
+    pub(super) fn new(text: &str, ignore_case: bool) -> Self {
         let mut pieces = Vec::new();
         let mut characters = text.chars();
         while let Some(character) = characters.next() {
@@ -26,21 +28,15 @@ impl Pattern {
                 '_' => Piece::One,
                 '\\' => match characters.next() {
                     Some(literal) => Piece::Literal(fold(literal, ignore_case)),
-                    None => {
-                        return Err(ApiError::new(
-                            400,
-                            "22025",
-                            "LIKE pattern must not end with escape character",
-                        ));
-                    }
+                    None => Piece::Dangling,
                 },
                 literal => Piece::Literal(fold(literal, ignore_case)),
             });
         }
-        Ok(Self { pieces, ignore_case })
+        Self { pieces, ignore_case }
     }
 
-    pub(super) fn matches(&self, text: &str) -> bool {
+    pub(super) fn matches(&self, text: &str) -> Result<bool, ApiError> {
         let text: Vec<char> = text.chars().map(|character| fold(character, self.ignore_case)).collect();
         let (mut piece, mut at) = (0, 0);
         // Where to resume if the last `%` has to take one character more.
@@ -52,7 +48,14 @@ impl Pattern {
                     piece += 1;
                     continue;
                 }
-                None if at == text.len() => return true,
+                None if at == text.len() => return Ok(true),
+                Some(Piece::Dangling) if at < text.len() => {
+                    return Err(ApiError::new(
+                        400,
+                        "22025",
+                        "LIKE pattern must not end with escape character",
+                    ));
+                }
                 Some(Piece::One) if at < text.len() => {
                     piece += 1;
                     at += 1;
@@ -71,22 +74,16 @@ impl Pattern {
                     piece = after;
                     at = from + 1;
                 }
-                _ => return false,
+                _ => return Ok(false),
             }
         }
     }
 }
 
-/// `C.UTF-8` folds one character to one character.
+/// `C.UTF-8` lowers one character to one character, by Unicode's simple mapping: the full one differs for `İ` only, whose
+/// first character is the simple one.
 fn fold(character: char, ignore_case: bool) -> char {
-    if !ignore_case {
-        return character;
-    }
-    let mut lowered = character.to_lowercase();
-    match (lowered.next(), lowered.next()) {
-        (Some(lower), None) => lower,
-        _ => character,
-    }
+    if ignore_case { character.to_lowercase().next().unwrap_or(character) } else { character }
 }
 
 #[cfg(test)]
@@ -108,9 +105,20 @@ mod tests {
             ("A", "A ", false),
             ("ÄP%", "äpfel", false),
         ] {
-            assert_eq!(Pattern::new(pattern, false).unwrap().matches(text), expected, "{pattern} {text}");
+            assert_eq!(Pattern::new(pattern, false).matches(text).unwrap(), expected, "{pattern} {text}");
         }
-        assert!(Pattern::new("ÄP%", true).unwrap().matches("äpfel"));
-        assert_eq!(Pattern::new("a\\", false).unwrap_err().code, "22025");
+        for (pattern, text, expected) in [
+            ("ÄP%", "äpfel", true),
+            ("\u{212a}", "k", true),
+            ("İ", "i", true),
+            ("ẞ", "ß", true),
+            ("ſ", "s", false),
+            ("ς", "Σ", false),
+        ] {
+            assert_eq!(Pattern::new(pattern, true).matches(text).unwrap(), expected, "{pattern} {text}");
+        }
+        let dangling = Pattern::new("a\\", false);
+        assert_eq!(dangling.matches("ab").unwrap_err().code, "22025");
+        assert!(!dangling.matches("a").unwrap() && !dangling.matches("b").unwrap());
     }
 }

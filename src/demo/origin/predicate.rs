@@ -135,7 +135,7 @@ fn bind_test(column: usize, column_type: &ColumnType, operator: &Operator) -> Re
                 ColumnType::Character { length } => Some(length.unwrap_or(1)),
                 _ => None,
             };
-            Predicate::Like { column, pattern: Pattern::new(pattern, *ignore_case)?, length }
+            Predicate::Like { column, pattern: Pattern::new(pattern, *ignore_case), length }
         }
         Operator::In(items) => {
             let values =
@@ -151,13 +151,13 @@ fn bind_test(column: usize, column_type: &ColumnType, operator: &Operator) -> Re
 
 impl Predicate {
     /// SQL's answer for a row: true, false, or unknown (`None`).
-    pub(super) fn evaluate(&self, row: &[DemoValue]) -> Option<bool> {
-        match self {
+    pub(super) fn evaluate(&self, row: &[DemoValue]) -> Result<Option<bool>, ApiError> {
+        Ok(match self {
             Self::All(members) => {
                 let mut result = Some(true);
                 for member in members {
-                    match member.evaluate(row) {
-                        Some(false) => return Some(false),
+                    match member.evaluate(row)? {
+                        Some(false) => return Ok(Some(false)),
                         None => result = None,
                         Some(true) => {}
                     }
@@ -167,39 +167,38 @@ impl Predicate {
             Self::Any(members) => {
                 let mut result = Some(false);
                 for member in members {
-                    match member.evaluate(row) {
-                        Some(true) => return Some(true),
+                    match member.evaluate(row)? {
+                        Some(true) => return Ok(Some(true)),
                         None => result = None,
                         Some(false) => {}
                     }
                 }
                 result
             }
-            Self::Not(inner) => inner.evaluate(row).map(|value| !value),
-            Self::Compare { column, comparison, value, character } => {
-                let held = held(row, *column)?;
+            Self::Not(inner) => inner.evaluate(row)?.map(|value| !value),
+            Self::Compare { column, comparison, value, character } => held(row, *column).map(|held| {
                 let order = compare_values(held, value, *character);
-                Some(match comparison {
+                match comparison {
                     Comparison::Equal => order.is_eq(),
                     Comparison::NotEqual => order.is_ne(),
                     Comparison::Greater => order.is_gt(),
                     Comparison::GreaterOrEqual => order.is_ge(),
                     Comparison::Less => order.is_lt(),
                     Comparison::LessOrEqual => order.is_le(),
-                })
-            }
-            Self::Like { column, pattern, length } => {
-                let text = held(row, *column)?.as_text()?;
-                let missing =
-                    length.map_or(0, |length| (length as usize).saturating_sub(text.chars().count()));
-                Some(pattern.matches(&format!("{text}{}", " ".repeat(missing))))
-            }
+                }
+            }),
+            Self::Like { column, pattern, length } => match held(row, *column).and_then(DemoValue::as_text) {
+                Some(text) => {
+                    let missing =
+                        length.map_or(0, |length| (length as usize).saturating_sub(text.chars().count()));
+                    Some(pattern.matches(&format!("{text}{}", " ".repeat(missing)))?)
+                }
+                None => None,
+            },
             // Nothing is in an empty list, null included.
             Self::In { values, .. } if values.is_empty() => Some(false),
-            Self::In { column, values, character } => {
-                let held = held(row, *column)?;
-                Some(values.iter().any(|value| compare_values(held, value, *character).is_eq()))
-            }
+            Self::In { column, values, character } => held(row, *column)
+                .map(|held| values.iter().any(|value| compare_values(held, value, *character).is_eq())),
             Self::Is { column, test } => {
                 let value = row.get(*column).unwrap_or(&DemoValue::Null);
                 Some(match test {
@@ -212,7 +211,7 @@ impl Predicate {
             Self::IsDistinct { column, value, character } => {
                 Some(held(row, *column).is_none_or(|held| compare_values(held, value, *character).is_ne()))
             }
-        }
+        })
     }
 }
 

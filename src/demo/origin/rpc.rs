@@ -39,6 +39,10 @@ pub(super) fn call(
             let given = Arguments::read(function, arguments, &["lat", "lon"], &["radius_meters"])?;
             let radius =
                 if given.has("radius_meters") { given.double("radius_meters")? } else { DEFAULT_RADIUS };
+            if radius < 0.0 {
+                // What the distance function itself says, as an internal error.
+                return Err(ApiError::new(500, "XX000", "Tolerance cannot be less than zero\n"));
+            }
             nonprofits_nearby(nonprofits, project(given.double("lon")?, given.double("lat")?), radius)
         }
         _ => Err(no_function(function, arguments)),

@@ -85,11 +85,12 @@ fn spoil(answer: &mut Answer, fault: &Fault) {
 fn send(answer: Answer, method: &str, faults: &[Fault], switch: &ConnectionSwitch) -> Response {
     let length = answer.body.len();
     let bytes = Bytes::from(answer.body);
-    let mut body = Body::empty();
+    let mut body;
     let mut declared_length = Some(length);
     if method == "HEAD" {
-        // Headers as for GET, without a length.
+        // Headers as for GET, without a length: a body of unknown size keeps the library from adding one.
         declared_length = None;
+        body = Body::from_stream(stream::empty::<Result<Bytes, CutShort>>());
     } else {
         body = Body::from(bytes.clone());
         for fault in faults {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::answer::{Answer, ApiError};
 use super::grammar::{self, Logic, OrderTerm, Parameter, Selected};
-use super::predicate::{bind, check_names, find};
+use super::predicate::{Predicate, bind, check_names, find};
 use super::request::ApiRequest;
 use super::window::{Window, window};
 use crate::catalog::ColumnType;
@@ -78,7 +78,14 @@ pub(super) fn run(
         let by = usize::try_from(rotation % rows.len() as u64).unwrap_or(0);
         rows.rotate_left(by);
     }
-    rows.retain(|row| filters.iter().all(|filter| filter.evaluate(row) == Some(true)));
+    let filter = Predicate::All(filters);
+    let mut kept = Vec::with_capacity(rows.len());
+    for row in rows {
+        if filter.evaluate(row)? == Some(true) {
+            kept.push(row);
+        }
+    }
+    let mut rows = kept;
     rows.sort_by(|left, right| compare_rows(left, right, &order));
 
     let total = rows.len() as u64;

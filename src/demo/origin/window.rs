@@ -18,7 +18,11 @@ fn unsatisfiable(details: &str) -> ApiError {
 /// shortens the page, `limit=0` is an empty page only at offset 0.
 pub(super) fn window(limits: &[&str], offsets: &[&str], range: Option<&str>) -> Result<Window, ApiError> {
     let number = |texts: &[&str]| texts.last().and_then(|text| text.trim().parse::<i128>().ok());
-    let (limit, offset) = (number(limits), number(offsets));
+    let (mut limit, offset) = (number(limits), number(offsets));
+    if !limits.is_empty() && !offsets.is_empty() {
+        // A limit that is no number is ignored alone, but counts as 0 beside an offset.
+        limit = limit.or(Some(0));
+    }
     let low = offset.unwrap_or(0);
     let high: Option<i128> = limit.map(|limit| low.saturating_add(limit).saturating_sub(1));
     if high == Some(-1) {
@@ -73,9 +77,12 @@ mod tests {
         assert_eq!(ok(&["3"], &[], Some("0-1")), (0, Some(2)));
         assert_eq!(ok(&[], &[], Some("2490-")), (2490, None));
         assert_eq!(ok(&[], &[], Some("bytes=0-1")), (0, None));
-        for (limits, offsets, range) in
-            [(vec!["-1"], vec![], None), (vec!["0"], vec!["5"], None), (vec![], vec![], Some("1-0"))]
-        {
+        for (limits, offsets, range) in [
+            (vec!["-1"], vec![], None),
+            (vec!["0"], vec!["5"], None),
+            (vec!["x"], vec!["5"], None),
+            (vec![], vec![], Some("1-0")),
+        ] {
             assert_eq!(
                 window(&limits, &offsets, range).unwrap_err().code,
                 "PGRST103",

@@ -51,10 +51,10 @@ const YEARS: std::ops::RangeInclusive<i64> = 2017..=2025;
 /// Cents, mostly modest, now and then very large.
 fn cents(chooser: &mut Chooser) -> i128 {
     match chooser.below(20) {
-        0 => -i128::from(chooser.between(1, 5_000_000_00)),
+        0 => -i128::from(chooser.between(1, 500_000_000)),
         1 => 0,
-        2 => i128::from(chooser.between(1_000_000_000_00, 900_000_000_000_00)),
-        _ => i128::from(chooser.between(1, 80_000_000_00)),
+        2 => i128::from(chooser.between(100_000_000_000, 90_000_000_000_000)),
+        _ => i128::from(chooser.between(1, 8_000_000_000)),
     }
 }
 
@@ -261,7 +261,7 @@ pub(super) fn award_search(
             ("type_description", text(description)),
             ("fiscal_year", int(year)),
             ("action_date", DemoValue::Date(day)),
-            ("award_amount", Decimal::scaled(obligated + i128::from(chooser.between(0, 1_000_00)), 2).into()),
+            ("award_amount", Decimal::scaled(obligated + i128::from(chooser.between(0, 100_000)), 2).into()),
             ("total_obligation", Decimal::scaled(obligated, 2).into()),
             ("total_outlays", Decimal::scaled(obligated / 3, 2).into()),
             ("recipient_hash", DemoValue::Uuid(entity.hash)),

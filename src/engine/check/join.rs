@@ -9,7 +9,7 @@ use super::{Predicate, Test};
 use crate::catalog::{Catalog, Column, JoinType, OrientedJoin, Relation, Reliability};
 use crate::config::Limits;
 use crate::engine::parse::Comparison;
-use crate::engine::plan::strip_zeros;
+use crate::engine::plan::{strip_zeros, whole_double};
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::request::{JoinArguments, limit_of};
 use crate::engine::value::Literal;
@@ -439,7 +439,9 @@ fn stripped(literals: &[Literal]) -> Vec<String> {
         .filter_map(|literal| match literal {
             Literal::Text(text) => strip_zeros(text),
             Literal::Integer(number) => strip_zeros(&number.to_string()),
-            Literal::Decimal(number) => strip_zeros(&number.to_plain()),
+            Literal::Decimal(number) => number.to_whole().and_then(|whole| strip_zeros(&whole)),
+            Literal::Double(number) => whole_double(*number),
+            Literal::Real(number) => whole_double(f64::from(*number)),
             _ => None,
         })
         .collect()

@@ -9,7 +9,7 @@ use super::average_function::average;
 use super::expression::{column, key};
 use crate::catalog::{ColumnType, Relation};
 use crate::engine::check::Metric;
-use crate::engine::exact_sum::exact_sum_function;
+use crate::engine::exact_sum::{FloatResult, exact_sum_function};
 use crate::engine::parse::Function;
 use crate::engine::wide_sum::wide_sum_function;
 
@@ -66,7 +66,9 @@ pub(super) fn plan_metric(
     let column_type = &declared.column_type;
     let value = column(&declared.name);
     let is_float = matches!(column_type, ColumnType::Real | ColumnType::Double);
-    let as_double = || cast(column(&declared.name), DataType::Float64);
+    let float = |result| {
+        exact_sum_function(result).call(vec![cast(column(&declared.name), DataType::Float64)])
+    };
     let single = |aggregate: Expr, output: Expr, display: MetricDisplay| PlannedMetric {
         aggregates: vec![aggregate.alias(&alias)],
         output,
@@ -80,27 +82,13 @@ pub(super) fn plan_metric(
         Function::Max => {
             single(max(key(value, column_type)), column(&alias), MetricDisplay::Value(column_type.clone()))
         }
-        Function::Sum if is_float => {
-            let total = exact_sum_function().call(vec![as_double()]);
-            match column_type {
-                ColumnType::Real => {
-                    single(total, cast(column(&alias), DataType::Float32), MetricDisplay::Real)
-                }
-                _ => single(total, column(&alias), MetricDisplay::Double),
-            }
+        Function::Sum if *column_type == ColumnType::Real => {
+            single(float(FloatResult::Real), column(&alias), MetricDisplay::Real)
         }
-        Function::Avg if is_float => {
-            let count_alias = format!("{alias}_count");
-            PlannedMetric {
-                aggregates: vec![
-                    exact_sum_function().call(vec![as_double()]).alias(&alias),
-                    count(value).alias(&count_alias),
-                ],
-                // The sum of no values is null, so the quotient is null before the zero count matters.
-                output: column(&alias) / cast(column(&count_alias), DataType::Float64),
-                display: MetricDisplay::Double,
-            }
+        Function::Sum if *column_type == ColumnType::Double => {
+            single(float(FloatResult::Double), column(&alias), MetricDisplay::Double)
         }
+        Function::Avg if is_float => single(float(FloatResult::Mean), column(&alias), MetricDisplay::Double),
         Function::Sum => {
             let (wide, scale) = wide_sum(value, &stored(position)?)?;
             let shown = match column_type {

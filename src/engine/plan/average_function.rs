@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, Decimal256Builder};
+use arrow::array::{Array, AsArray, BinaryViewBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal256Type, Int64Type, i256};
 use datafusion::common::{Result, exec_err};
@@ -11,12 +11,10 @@ use datafusion::logical_expr::{
 };
 
 use crate::engine::average::average_text;
-use crate::engine::number::{AtScale, DecimalText};
+use crate::engine::number::DecimalText;
 
-/// Digits after the point averages are compared with; the printed form has its own scale.
-pub(super) const AVERAGE_SCALE: i8 = 38;
-
-/// The function for sums with this display scale.
+/// The function for sums with this display scale. Its values are the bytes of [`DecimalText::to_sortable`]: an average
+/// may have more digits than any decimal type.
 pub(super) fn average(scale: usize) -> ScalarUDF {
     ScalarUDF::from(Average { scale, signature: Signature::any(2, Volatility::Immutable) })
 }
@@ -37,7 +35,7 @@ impl ScalarUDFImpl for Average {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Decimal256(76, AVERAGE_SCALE))
+        Ok(DataType::BinaryView)
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -52,8 +50,7 @@ impl ScalarUDFImpl for Average {
         else {
             return exec_err!("average takes a decimal sum and an integer count");
         };
-        let mut averages =
-            Decimal256Builder::with_capacity(sums.len()).with_precision_and_scale(76, AVERAGE_SCALE)?;
+        let mut averages = BinaryViewBuilder::with_capacity(sums.len());
         for index in 0..sums.len() {
             let present = sums.is_valid(index) && counts.is_valid(index) && counts.value(index) > 0;
             if !present {
@@ -62,7 +59,7 @@ impl ScalarUDFImpl for Average {
             }
             match self.average_of(sums.value(index), counts.value(index)) {
                 Some(value) => averages.append_value(value),
-                None => return exec_err!("an average has more digits than any decimal holds"),
+                None => return exec_err!("an average of a sum and a positive count can't be written"),
             }
         }
         Ok(ColumnarValue::Array(Arc::new(averages.finish())))
@@ -70,13 +67,9 @@ impl ScalarUDFImpl for Average {
 }
 
 impl Average {
-    fn average_of(&self, sum: i256, count: i64) -> Option<i256> {
+    fn average_of(&self, sum: i256, count: i64) -> Option<Vec<u8>> {
         let sum = DecimalText::from_unscaled(&sum.to_string(), i8::try_from(self.scale).ok()?)?;
         let text = average_text(&sum, self.scale, u64::try_from(count).ok()?)?;
-        match DecimalText::parse(&text)?.at_scale(AVERAGE_SCALE) {
-            // Averages closer together than 10^-38 compare equal; they still print in full.
-            AtScale::Exact(value) | AtScale::Above(value) => Some(value),
-            AtScale::TooLarge | AtScale::TooSmall => None,
-        }
+        Some(DecimalText::parse(&text)?.to_sortable())
     }
 }

@@ -6,6 +6,7 @@ use datafusion::logical_expr::expr::{InList, Like};
 use datafusion::logical_expr::{Expr, Operator, binary_expr, lit};
 
 use super::functions::{blank_trimmed, float_key, zero_stripped};
+use super::like_function::ilike;
 use crate::catalog::ColumnType;
 use crate::engine::check::{HavingCheck, Test};
 use crate::engine::number::{AtScale, DecimalText};
@@ -26,6 +27,11 @@ pub(super) fn key(expression: Expr, column_type: &ColumnType) -> Expr {
     }
 }
 
+/// Whether values that differ may have the same key.
+pub(super) fn has_key_of_its_own(column_type: &ColumnType) -> bool {
+    matches!(column_type, ColumnType::Character { .. } | ColumnType::Real | ColumnType::Double)
+}
+
 /// A test on a column.
 pub(super) fn test(expression: Expr, column_type: &ColumnType, stored: &DataType, test: &Test) -> Expr {
     match test {
@@ -39,7 +45,7 @@ pub(super) fn test(expression: Expr, column_type: &ColumnType, stored: &DataType
         Test::ZeroStripped(values) if values.is_empty() => lit(false),
         Test::ZeroStripped(values) => {
             let list = values.iter().map(|value| lit(ScalarValue::Utf8View(Some(value.clone())))).collect();
-            in_list(zero_stripped().call(vec![expression]), list)
+            in_list(zero_stripped().call(vec![key(expression, column_type)]), list)
         }
     }
 }
@@ -55,7 +61,10 @@ pub(super) fn having(expression: Expr, stored: &DataType, test: &HavingCheck) ->
 
 fn like(expression: Expr, pattern: &str, ignore_case: bool) -> Expr {
     let pattern = lit(ScalarValue::Utf8View(Some(pattern.to_owned())));
-    Expr::Like(Like::new(false, Box::new(expression), Box::new(pattern), None, ignore_case))
+    if ignore_case {
+        return ilike().call(vec![expression, pattern]);
+    }
+    Expr::Like(Like::new(false, Box::new(expression), Box::new(pattern), None, false))
 }
 
 fn in_list(expression: Expr, list: Vec<Expr>) -> Expr {
@@ -136,6 +145,10 @@ fn place(stored: &DataType, literal: &Literal) -> Place {
 }
 
 fn place_decimal(stored: &DataType, value: &DecimalText) -> Place {
+    // An average, which may have more digits than any decimal type.
+    if *stored == DataType::BinaryView {
+        return Place::At(ScalarValue::BinaryView(Some(value.to_sortable())));
+    }
     let (scale, limit) = match stored {
         DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
             (*scale, max_unscaled(*precision))

@@ -5,11 +5,11 @@ use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 
-use super::expression::{column, key};
-use super::functions::zero_stripped;
-use super::query::{Output, PlannedQuery, column_outputs, completed_order, filtered};
+use super::expression::column;
+use super::join_key::KeyForm;
+use super::query::{Output, PlannedQuery, column_outputs, completed_order, filtered, stored_type};
 use super::table::RelationData;
-use crate::engine::check::{CheckedJoin, JoinMode, JoinSide, KeyComparison, KeyPair};
+use crate::engine::check::{CheckedJoin, JoinMode, JoinSide};
 
 /// One side before the join. Its order travels along as columns, since the join doesn't keep it.
 struct PlannedSide {
@@ -45,15 +45,25 @@ fn joined(
     left: &RelationData,
     right: &RelationData,
 ) -> Result<(LogicalPlanBuilder, Vec<Output>, Vec<Sort>)> {
-    let left_side = plan_side(&join.left, left, "left", join.keys.iter().map(|pair| (*pair, pair.left)))?;
-    let right_side =
-        plan_side(&join.right, right, "right", join.keys.iter().map(|pair| (*pair, pair.right)))?;
+    let forms = join
+        .keys
+        .iter()
+        .map(|pair| {
+            let left = stored_type(join.left.relation, left, pair.left)?;
+            let right = stored_type(join.right.relation, right, pair.right)?;
+            Ok(KeyForm::of(pair.comparison, &left, &right))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let left_keys = join.keys.iter().map(|pair| pair.left).zip(&forms);
+    let left_side = plan_side(&join.left, left, "left", left_keys)?;
+    let right_keys = join.keys.iter().map(|pair| pair.right).zip(&forms);
+    let right_side = plan_side(&join.right, right, "right", right_keys)?;
     let join_type = match join.mode {
         JoinMode::Inner => JoinType::Inner,
         JoinMode::Left => JoinType::Left,
     };
     let keys =
-        |side: &str| (0..join.keys.len()).map(|n| column(&format!("{side}_key{n}"))).collect::<Vec<_>>();
+        |side: &str| (0..forms.len()).map(|n| column(&format!("{side}_key{n}"))).collect::<Vec<_>>();
     let builder = left_side.builder.join_with_expr_keys(
         right_side.builder.build()?,
         join_type,
@@ -65,29 +75,24 @@ fn joined(
     Ok((builder, outputs, order))
 }
 
-fn plan_side(
+fn plan_side<'a>(
     side: &JoinSide<'_>,
     data: &RelationData,
     name: &str,
-    keys: impl Iterator<Item = (KeyPair, usize)>,
+    keys: impl Iterator<Item = (usize, &'a KeyForm)>,
 ) -> Result<PlannedSide> {
     let relation = side.relation;
     let (mut projection, mut outputs) = column_outputs(relation, &side.columns, &format!("{name}_c"));
     for output in &mut outputs {
         output.name = format!("{name}.{}", output.name);
     }
-    for (index, (pair, position)) in keys.enumerate() {
-        let declared = &relation.columns[position];
-        let expression = match pair.comparison {
-            KeyComparison::ZeroStripped => zero_stripped().call(vec![column(&declared.name)]),
-            KeyComparison::Text | KeyComparison::Number | KeyComparison::SameType => {
-                key(column(&declared.name), &declared.column_type)
-            }
-        };
+    for (index, (position, form)) in keys.enumerate() {
+        let stored = stored_type(relation, data, position)?;
+        let expression = form.apply(&relation.columns[position], &stored);
         projection.push(expression.alias(format!("{name}_key{index}")));
     }
     let mut order = Vec::new();
-    for (index, term) in completed_order(relation, &[]).into_iter().enumerate() {
+    for (index, term) in completed_order(relation, data, &[]).into_iter().enumerate() {
         let alias = format!("{name}_order{index}");
         projection.push(term.expr.alias(&alias));
         order.push(column(&alias).sort(term.asc, term.nulls_first));

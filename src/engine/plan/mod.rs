@@ -5,12 +5,14 @@ mod average_function;
 mod expression;
 mod functions;
 mod join;
+mod join_key;
+mod like_function;
 mod query;
 mod session;
 mod table;
 
 pub(in crate::engine) use aggregate::MetricDisplay;
-pub(in crate::engine) use functions::strip_zeros;
+pub(in crate::engine) use functions::{strip_zeros, whole_double};
 pub(in crate::engine) use join::{plan_join, plan_join_count};
 pub(in crate::engine) use query::{
     Display, Output, PlannedQuery, plan_columns, plan_count, plan_example, plan_query,

@@ -9,7 +9,7 @@ use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
 use super::aggregate::{MetricDisplay, plan_metric};
-use super::expression::{column, having, key, test};
+use super::expression::{column, has_key_of_its_own, having, key, test};
 use super::table::{RelationData, RelationTable};
 use crate::catalog::{ColumnType, Relation};
 use crate::engine::check::{
@@ -63,7 +63,7 @@ pub(super) fn filtered(
 }
 
 /// The Arrow type a column is stored in.
-fn stored_type(relation: &Relation, data: &RelationData, position: usize) -> Result<DataType> {
+pub(super) fn stored_type(relation: &Relation, data: &RelationData, position: usize) -> Result<DataType> {
     Ok(data.schema.field_with_name(&relation.columns[position].name)?.data_type().clone())
 }
 
@@ -119,7 +119,7 @@ fn plan_rows(
     let fetch = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let (projection, outputs) = column_outputs(relation, columns, "c");
     let plan = filtered(relation, data, &query.predicates)?
-        .sort(completed_order(relation, order))?
+        .sort(completed_order(relation, data, order))?
         .limit(skip, Some(fetch))?
         .project(projection)?
         .build()?;
@@ -147,29 +147,39 @@ pub(super) fn column_outputs(
         .unzip()
 }
 
-/// The order asked for, completed so that it is total: by the primary key, else by every orderable column.
-pub(super) fn completed_order(relation: &Relation, order: &[OrderTerm]) -> Vec<Sort> {
+/// The order asked for, completed so that it is total: by the primary key, else by every orderable column. Where that
+/// may leave different rows equal (there is no key, or it doesn't tell the rows apart), every column as it is stored
+/// follows, so that only identical rows are left and pages never overlap.
+pub(super) fn completed_order(relation: &Relation, data: &RelationData, order: &[OrderTerm]) -> Vec<Sort> {
     let by_key: Vec<usize> =
         relation.primary_key.iter().filter_map(|name| relation.column(name).map(|(p, _)| p)).collect();
-    let completion: Vec<usize> = if by_key.is_empty() {
-        (0..relation.columns.len()).filter(|p| relation.columns[*p].column_type.is_orderable()).collect()
-    } else {
-        by_key
+    let is_orderable = |position: &usize| {
+        let declared = &relation.columns[*position];
+        declared.column_type.is_orderable() && !data.inexact.contains(&declared.name)
     };
-    let ascending = completion
-        .into_iter()
-        .filter(|position| order.iter().all(|term| term.column != *position))
-        .map(|column| OrderTerm { column, direction: Direction::Ascending });
-    order
-        .iter()
-        .copied()
-        .chain(ascending)
-        .map(|term| {
-            let declared = &relation.columns[term.column];
-            let expression = key(column(&declared.name), &declared.column_type);
-            expression.sort(term.direction == Direction::Ascending, false)
-        })
-        .collect()
+    // Rows sorted by the key alone were found to differ in it.
+    let is_unique = !by_key.is_empty() && data.sort_key == relation.primary_key;
+    let mut completion = by_key;
+    if !is_unique {
+        completion.extend((0..relation.columns.len()).filter(is_orderable));
+    }
+    let mut terms: Vec<OrderTerm> = Vec::with_capacity(order.len() + completion.len());
+    let completing = completion.into_iter().map(|column| OrderTerm { column, direction: Direction::Ascending });
+    for term in order.iter().copied().chain(completing) {
+        // What comes after a column's first term has nothing left to decide.
+        if terms.iter().all(|earlier| earlier.column != term.column) {
+            terms.push(term);
+        }
+    }
+    let keyed = terms.into_iter().map(|term| {
+        let declared = &relation.columns[term.column];
+        let expression = key(column(&declared.name), &declared.column_type);
+        expression.sort(term.direction == Direction::Ascending, false)
+    });
+    let as_stored = relation.columns.iter().enumerate().filter(|(position, declared)| {
+        !is_unique && (!is_orderable(position) || has_key_of_its_own(&declared.column_type))
+    });
+    keyed.chain(as_stored.map(|(_, declared)| column(&declared.name).sort(true, false))).collect()
 }
 
 fn plan_aggregate(

@@ -16,6 +16,7 @@ use crate::config::Limits;
 pub struct EngineRuntime {
     limits: Limits,
     partitions: usize,
+    settings: Vec<(String, String)>,
     shared: Arc<RuntimeEnv>,
 }
 
@@ -23,7 +24,16 @@ impl EngineRuntime {
     /// `partitions` is the parallelism of one request.
     pub fn new(limits: Limits, partitions: usize) -> datafusion::common::Result<Self> {
         let shared = RuntimeEnvBuilder::new().build_arc()?;
-        Ok(Self { limits, partitions: partitions.max(1), shared })
+        Ok(Self { limits, partitions: partitions.max(1), settings: Vec::new(), shared })
+    }
+
+    /// The same with DataFusion settings by name (`datafusion.optimizer.max_passes`), over the ones chosen here. Settings
+    /// change how an answer is found, never the answer; this is how that is checked. An error for unknown names and
+    /// values.
+    pub fn with_settings(mut self, settings: &[(&str, &str)]) -> datafusion::common::Result<Self> {
+        self.settings.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        self.session()?;
+        Ok(self)
     }
 
     /// The limits requests run under.
@@ -47,6 +57,9 @@ impl EngineRuntime {
             .with_create_default_catalog_and_schema(false);
         // Small relations gain nothing from being split, and an answer must not depend on the split anyway.
         config.options_mut().optimizer.repartition_file_min_size = 8 * 1024 * 1024;
+        for (name, value) in &self.settings {
+            config.options_mut().set(name, value)?;
+        }
         Ok(SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).build())
     }
 }

@@ -44,8 +44,7 @@ impl From<DataFusionError> for RunError {
             .next("add a filter, or return fewer columns")
             .into(),
             DataFusionError::External(inner) if inner.is::<SumOverflow>() => {
-                Refusal::new(RefusalCode::NotExact, "the exact sum has more digits than any decimal holds.")
-                    .fact("digits", 76)
+                Refusal::new(RefusalCode::NotExact, format!("{inner}."))
                     .next("add a filter that leaves fewer rows, or ask for min, max or count")
                     .into()
             }

@@ -64,10 +64,9 @@ pub(super) fn column_value(
             array.as_primitive_opt::<Float64Type>().map(|values| double_value(values.value(row)))
         }
         ColumnType::Boolean => array.as_boolean_opt().map(|values| values.value(row).into()),
-        ColumnType::Date => array
-            .as_primitive_opt::<Date32Type>()
-            .and_then(|values| date_text(values.value(row)))
-            .map(Value::from),
+        ColumnType::Date => {
+            array.as_primitive_opt::<Date32Type>().map(|values| date_text(values.value(row)).into())
+        }
         ColumnType::Timestamp => timestamp(array, row, "").map(Value::from),
         ColumnType::TimestampTz => timestamp(array, row, "+00:00").map(Value::from),
         ColumnType::Binary => binary(array, row).map(|bytes| format!("\\x{}", hex::encode(bytes)).into()),
@@ -111,7 +110,7 @@ pub(super) fn exact_text(array: &ArrayRef, row: usize, scale: Option<usize>) -> 
 }
 
 fn timestamp(array: &ArrayRef, row: usize, offset: &str) -> Option<String> {
-    timestamp_text(array.as_primitive_opt::<TimestampMicrosecondType>()?.value(row), offset)
+    Some(timestamp_text(array.as_primitive_opt::<TimestampMicrosecondType>()?.value(row), offset))
 }
 
 fn text(array: &ArrayRef, row: usize) -> Option<&str> {
