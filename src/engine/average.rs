@@ -9,7 +9,7 @@ const MINIMUM_SIGNIFICANT_DIGITS: i64 = 16;
 const DIGITS_PER_LIMB: i64 = 4;
 
 /// The average as PostgreSQL prints it. `sum_scale` is the display scale of the sum; `count` must not be zero.
-pub fn average_text(sum: &DecimalText, sum_scale: usize, count: u64) -> Option<String> {
+pub(crate) fn average_text(sum: &DecimalText, sum_scale: usize, count: u64) -> Option<String> {
     if count == 0 {
         return None;
     }
@@ -67,7 +67,7 @@ fn divide(text: &str, count: u64, scale: usize) -> Option<String> {
     let divisor = u128::from(count);
     let mut remainder = 0_u128;
     let mut quotient = Vec::with_capacity(integer.len() + scale);
-    let mut feed = |digit: u128, remainder: &mut u128| {
+    let feed = |digit: u128, remainder: &mut u128| {
         let current = *remainder * 10 + digit;
         *remainder = current % divisor;
         u8::try_from(current / divisor).unwrap_or(9)

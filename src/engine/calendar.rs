@@ -74,11 +74,14 @@ mod tests {
         let epoch = NaiveDate::from_ymd_opt(1970, 1, 1).expect("epoch");
         for days in (-2_400_000_i64..2_900_000).step_by(97) {
             let span = Days::new(days.unsigned_abs());
-            let date =
-                if days < 0 { epoch.checked_sub_days(span) } else { epoch.checked_add_days(span) }.expect("in range");
+            let date = if days < 0 { epoch.checked_sub_days(span) } else { epoch.checked_add_days(span) }
+                .expect("in range");
             let written = WrittenDate::from_days(days);
             let year = if written.before_christ { 1 - written.year } else { written.year };
-            assert_eq!((year, written.month, written.day), (i64::from(date.year()), date.month(), date.day()));
+            assert_eq!(
+                (year, written.month, written.day),
+                (i64::from(date.year()), date.month(), date.day())
+            );
             if year >= FIRST_YEAR {
                 assert_eq!(written.to_days(), Some(days), "{written:?}");
             }

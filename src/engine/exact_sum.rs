@@ -24,7 +24,7 @@ const LOWEST_EXPONENT: i32 = -1074;
 
 /// An exact running sum.
 #[derive(Debug, Clone)]
-pub struct ExactSum {
+pub(crate) struct ExactSum {
     words: [i64; LIMBS],
     pending: u32,
     special: Special,
@@ -47,7 +47,7 @@ impl Default for ExactSum {
 
 impl ExactSum {
     /// Adds one value exactly.
-    pub fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         self.count += 1;
         if value.is_nan() {
             self.special.nan = true;
@@ -76,7 +76,7 @@ impl ExactSum {
     }
 
     /// Adds another sum.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         let mut other = other.clone();
         other.carry();
         self.carry();
@@ -105,18 +105,18 @@ impl ExactSum {
 
     /// The sum rounded to the nearest double, ties to even; infinite if it is beyond the range, `None` if nothing was
     /// added.
-    pub fn double(&self) -> Option<f64> {
+    pub(crate) fn double(&self) -> Option<f64> {
         self.rounded(|limbs| round(limbs, LOWEST_EXPONENT, false, DOUBLE))
     }
 
     /// The sum rounded to the nearest real, once.
-    pub fn real(&self) -> Option<f32> {
+    pub(crate) fn real(&self) -> Option<f32> {
         // Rounded to a real's digits already; the cast only finds out whether the exponent is in range.
         self.rounded(|limbs| round(limbs, LOWEST_EXPONENT, false, REAL)).map(|value| value as f32)
     }
 
     /// The average rounded to the nearest double, once; never infinite unless a value is.
-    pub fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         self.rounded(|limbs| {
             // Four more limbs leave at least 64 bits of quotient whatever the count.
             const MORE: usize = 4;
@@ -235,7 +235,7 @@ fn power_of_two(exponent: i32) -> f64 {
 
 /// What is made of the exact sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FloatResult {
+pub(crate) enum FloatResult {
     /// The sum as a double.
     Double,
     /// The sum as a real.
@@ -252,7 +252,7 @@ struct ExactSumFunction {
 }
 
 /// The aggregate function with this result.
-pub fn exact_sum_function(result: FloatResult) -> AggregateUDF {
+pub(crate) fn exact_sum_function(result: FloatResult) -> AggregateUDF {
     AggregateUDF::from(ExactSumFunction {
         result,
         signature: Signature::exact(vec![DataType::Float64], Volatility::Immutable),
@@ -395,7 +395,11 @@ mod tests {
     #[test]
     fn an_average_rounds_once_and_stays_in_range() {
         assert_eq!(total(&[]).mean(), None);
-        assert_eq!(total(&[1e308, 1e308]).mean(), Some(1e308), "the sum is beyond the range, the average isn't");
+        assert_eq!(
+            total(&[1e308, 1e308]).mean(),
+            Some(1e308),
+            "the sum is beyond the range, the average isn't"
+        );
         assert_eq!(total(&[f64::MAX; 3]).mean(), Some(f64::MAX));
         assert_eq!(total(&[-1.0, -2.0]).mean(), Some(-1.5));
         assert_eq!(total(&[1.0, 0.0, 0.0]).mean(), Some(1.0 / 3.0));

@@ -8,7 +8,7 @@ use crate::catalog::ColumnType;
 
 /// A value as the caller spelt it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RawValue {
+pub(crate) struct RawValue {
     /// The characters, after unquoting.
     pub text: String,
     /// Whether it was written as a JSON string: then blanks count and `null` is text.
@@ -44,7 +44,7 @@ pub enum Literal {
 
 /// Why a value doesn't fit its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValueProblem {
+pub(crate) struct ValueProblem {
     /// What is wrong.
     pub why: String,
     /// A spelling that would be accepted.
@@ -52,7 +52,7 @@ pub struct ValueProblem {
 }
 
 /// Types `raw` by `column_type`. Comparison of types that only have null tests is decided before this is called.
-pub fn type_value(column_type: &ColumnType, raw: &RawValue) -> Result<Literal, ValueProblem> {
+pub(crate) fn type_value(column_type: &ColumnType, raw: &RawValue) -> Result<Literal, ValueProblem> {
     let text = raw.text.as_str();
     if text.contains('\0') {
         return Err(problem("text can't hold a NUL character", "any other text"));
@@ -156,7 +156,7 @@ fn parse_float(text: &str, column_type: &ColumnType) -> Result<Literal, ValuePro
 }
 
 /// Days since the epoch of an ISO date as PostgreSQL prints them: four-digit years or more, ` BC` at the end.
-pub fn parse_date(text: &str) -> Option<i32> {
+pub(crate) fn parse_date(text: &str) -> Option<i32> {
     let (text, before_christ) = without_era(text);
     let (date, rest) = written_date(text, before_christ)?;
     i32::try_from(date.to_days().filter(|_| rest.is_empty())?).ok()
@@ -175,12 +175,8 @@ fn written_date(text: &str, before_christ: bool) -> Option<(WrittenDate, &str)> 
     let (year, rest) = digits(text, 4..=7)?;
     let (month, rest) = digits(rest.strip_prefix('-')?, 2..=2)?;
     let (day, rest) = digits(rest.strip_prefix('-')?, 2..=2)?;
-    let date = WrittenDate {
-        year,
-        before_christ,
-        month: u32::try_from(month).ok()?,
-        day: u32::try_from(day).ok()?,
-    };
+    let date =
+        WrittenDate { year, before_christ, month: u32::try_from(month).ok()?, day: u32::try_from(day).ok()? };
     Some((date, rest))
 }
 
@@ -248,7 +244,7 @@ fn zone_micros(text: &str) -> Option<i64> {
         Some((both, "")) => (both / 100, both % 100, 0),
         _ => {
             let (hours, rest) = digits(rest, 2..=2)?;
-            let mut part = |rest| match rest {
+            let part = |rest| match rest {
                 "" => Some((0, "")),
                 _ => digits(str::strip_prefix(rest, ':')?, 2..=2),
             };
@@ -262,7 +258,7 @@ fn zone_micros(text: &str) -> Option<i64> {
 }
 
 /// The largest unscaled value a decimal of `precision` digits holds.
-pub fn max_unscaled(precision: u8) -> i256 {
+pub(crate) fn max_unscaled(precision: u8) -> i256 {
     i256::from_string(&"9".repeat(usize::from(precision.min(76)))).unwrap_or(i256::MAX)
 }
 
@@ -310,8 +306,16 @@ mod tests {
         }
         // PostgreSQL would read the first as 2024; the others it refuses.
         for text in [
-            "24-01-05T00:00:00", "2024-1-05T00:00:00", "0000-01-01T00:00:00", "2024-01-01T24:00:01", "2024-01-01T1:00",
-            "2024-01-01T00:00:00.", "2024-01-01T", "2024-01-01T00:00:00 CET", "294277-01-01T00:00:00", "2024-01-01é",
+            "24-01-05T00:00:00",
+            "2024-1-05T00:00:00",
+            "0000-01-01T00:00:00",
+            "2024-01-01T24:00:01",
+            "2024-01-01T1:00",
+            "2024-01-01T00:00:00.",
+            "2024-01-01T",
+            "2024-01-01T00:00:00 CET",
+            "294277-01-01T00:00:00",
+            "2024-01-01é",
         ] {
             assert!(typed(&ColumnType::Timestamp, text).is_err(), "{text}");
         }

@@ -10,7 +10,7 @@ use super::value::max_unscaled;
 
 /// A sum that its type can't hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SumOverflow {
+pub(crate) enum SumOverflow {
     /// It has more digits than any decimal.
     #[error("the exact sum has more digits than any decimal holds")]
     Digits,
@@ -20,7 +20,7 @@ pub enum SumOverflow {
 }
 
 /// `wide_sum(decimal256) -> decimal256`.
-pub fn wide_sum_function() -> AggregateUDF {
+pub(crate) fn wide_sum_function() -> AggregateUDF {
     AggregateUDF::from(WideSumFunction { signature: Signature::any(1, Volatility::Immutable) })
 }
 

@@ -1,6 +1,12 @@
 //! Answers from a snapshot of the demo catalogue, pulled over loopback: every tool, the command line and MCP.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
-#![allow(missing_docs, unreachable_pub)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+#![allow(missing_docs, unreachable_pub, clippy::cmp_owned)]
 
 mod against_origin;
 mod command_line;

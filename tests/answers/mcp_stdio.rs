@@ -83,8 +83,11 @@ impl Server {
     fn begin(&mut self, method: &str, mut params: Value) -> Value {
         self.next_id += 1;
         // Ids of both kinds are legal.
-        let id =
-            if self.next_id % 2 == 0 { json!(self.next_id) } else { json!(format!("id {}", self.next_id)) };
+        let id = if self.next_id.is_multiple_of(2) {
+            json!(self.next_id)
+        } else {
+            json!(format!("id {}", self.next_id))
+        };
         if self.generation == Generation::Stateless {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -30,10 +30,10 @@ fn canonical(value: &Value, scale_is_free: bool) -> Value {
 
 /// Whether ours is theirs: the same digits, ours as a string only where a double would change them.
 fn same(ours: &Value, theirs: &Value, output: &Output) -> bool {
-    if let (Value::String(_), Value::Number(number)) = (ours, theirs) {
-        if survives_double(&number.to_string()) {
-            return false;
-        }
+    if let (Value::String(_), Value::Number(number)) = (ours, theirs)
+        && survives_double(&number.to_string())
+    {
+        return false;
     }
     canonical(ours, output.scale_is_free) == canonical(theirs, output.scale_is_free)
 }

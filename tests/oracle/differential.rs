@@ -9,7 +9,8 @@ use std::sync::Arc;
 use benthic_mirror::catalog::Catalog;
 use benthic_mirror::config::{ExactNumbers, Limits, ScanPolicy};
 use benthic_mirror::engine::{
-    EngineRuntime, JoinSource, RelationData, RunError, RunOptions, check_join, check_query, run_join, run_query,
+    EngineRuntime, JoinSource, RelationData, RunError, RunOptions, check_join, check_query, run_join,
+    run_query,
 };
 use serde_json::Value;
 
@@ -31,14 +32,21 @@ struct Way {
     settings: &'static [(&'static str, &'static str)],
 }
 
+/// A layout, a number of partitions and DataFusion settings.
+type WayOf = (Layout, usize, &'static [(&'static str, &'static str)]);
+
 /// The first way is how requests are run in service.
-const WAYS: &[(Layout, usize, &[(&str, &str)])] = &[
+const WAYS: &[WayOf] = &[
     (Layout::Plain, 2, &[]),
     (Layout::Crumbs, 2, &[]),
     (Layout::BloomOnly, 1, &[]),
     (Layout::Crumbs, 2, &[("datafusion.optimizer.max_passes", "0")]),
     (Layout::Crumbs, 1, &[("datafusion.optimizer.enable_dynamic_filter_pushdown", "false")]),
-    (Layout::Crumbs, 4, &[("datafusion.optimizer.prefer_hash_join", "false"), ("datafusion.execution.batch_size", "7")]),
+    (
+        Layout::Crumbs,
+        4,
+        &[("datafusion.optimizer.prefer_hash_join", "false"), ("datafusion.execution.batch_size", "7")],
+    ),
     (
         Layout::Crumbs,
         3,
@@ -175,7 +183,9 @@ fn show(request: &Request, outcome: &Outcome, theirs: Option<&Theirs>) {
         Outcome::Failed(error) => eprintln!("ours   {error}"),
     }
     match theirs {
-        Some(theirs) => theirs.rows.iter().take(50).for_each(|row| eprintln!("theirs {}", Value::from(row.clone()))),
+        Some(theirs) => {
+            theirs.rows.iter().take(50).for_each(|row| eprintln!("theirs {}", Value::from(row.clone())))
+        }
         None => eprintln!("theirs: failed"),
     }
 }

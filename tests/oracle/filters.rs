@@ -29,7 +29,8 @@ pub(crate) fn literal(dice: &mut Dice, rel: &Rel, column: &Col) -> String {
             _ => format!("{value}.4"),
         },
         Kind::Real | Kind::Double if dice.percent(10) => {
-            (*dice.pick(&["0.1", "1e10", "-1e-30", "Infinity", "NaN", "16777217", "0.30000000000000004"])).to_owned()
+            (*dice.pick(&["0.1", "1e10", "-1e-30", "Infinity", "NaN", "16777217", "0.30000000000000004"]))
+                .to_owned()
         }
         _ => value,
     }
@@ -93,7 +94,8 @@ pub(crate) fn condition(dice: &mut Dice, rel: &Rel, column: &Col) -> Condition {
         return make(format!("{}={word}.{spelled}", column.name), sql);
     }
     if dice.percent(20) {
-        let values: Vec<String> = (0..dice.below(30).min(dice.below(30)) + 1).map(|_| literal(dice, rel, column)).collect();
+        let values: Vec<String> =
+            (0..dice.below(30).min(dice.below(30)) + 1).map(|_| literal(dice, rel, column)).collect();
         let list: Vec<String> = values.iter().map(|value| typed(value, column.kind)).collect();
         let spelled = spelled_list(dice, column.kind, &values);
         return make(format!("{}=in.{spelled}", column.name), format!("{name} in ({})", list.join(", ")));
@@ -104,7 +106,9 @@ pub(crate) fn condition(dice: &mut Dice, rel: &Rel, column: &Col) -> Condition {
     let spelled = spelled(dice, &value);
     let text = match dice.below(4) {
         // `>` before a value that begins with `=` would read as `>=`.
-        0 if word != "eq" && word != "neq" && !spelled.starts_with('=') => format!("{}{symbol}{spelled}", column.name),
+        0 if word != "eq" && word != "neq" && !spelled.starts_with('=') => {
+            format!("{}{symbol}{spelled}", column.name)
+        }
         1 => format!("{}={word}:{spelled}", column.name),
         2 => format!("{} = {}. {spelled} ", column.name, word.to_uppercase()),
         _ => format!("{}={word}.{spelled}", column.name),

@@ -122,7 +122,11 @@ pub(crate) fn join(dice: &mut Dice, world: &World) -> Request {
                 left_where: texts(&left_conditions),
                 right_where: texts(&right_conditions),
                 context_conditions: context,
-                mode: if is_left { Some("left".to_owned()) } else { dice.percent(50).then(|| "inner".to_owned()) },
+                mode: if is_left {
+                    Some("left".to_owned())
+                } else {
+                    dice.percent(50).then(|| "inner".to_owned())
+                },
                 limit: sent_limit,
                 left_select,
                 right_select,

@@ -9,7 +9,13 @@
 //! Beside it, without a server: [`pruning`] (an answer doesn't depend on what pruning leaves out), [`sums`] (sums near
 //! the widest types), [`arbitrary`] (no text in any argument makes the checks panic).
 
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr
+)]
 
 mod arbitrary;
 mod compare;

@@ -126,14 +126,22 @@ fn col(name: &'static str, native: &'static str, kind: Kind, nulls: usize, draw:
 /// Any unordered value that keeps its text: derived from the row's number, so that rows are reproducible.
 fn json(_: &mut Dice, row: usize) -> String {
     let forms = [
-        r#"{"b" : 1,  "a":[1, 2.50]}"#, "1.10", r#""s""#, "[]", r#"{"k":1e400,"z":12345678901234567890}"#, r#""a\nb""#,
-        "true", r#"{"é":{"x":null}}"#, r#"[[1],[2,{"c":"d"}]]"#,
+        r#"{"b" : 1,  "a":[1, 2.50]}"#,
+        "1.10",
+        r#""s""#,
+        "[]",
+        r#"{"k":1e400,"z":12345678901234567890}"#,
+        r#""a\nb""#,
+        "true",
+        r#"{"é":{"x":null}}"#,
+        r#"[[1],[2,{"c":"d"}]]"#,
     ];
     forms[row % forms.len()].to_owned()
 }
 
 fn interval(_: &mut Dice, row: usize) -> String {
-    ["1 day", "24:00:00", "1 mon", "1 year 2 mons 3 days 04:05:06.5", "-1 day", "00:00:00"][row % 6].to_owned()
+    ["1 day", "24:00:00", "1 mon", "1 year 2 mons 3 days 04:05:06.5", "-1 day", "00:00:00"][row % 6]
+        .to_owned()
 }
 
 fn time(_: &mut Dice, row: usize) -> String {
@@ -178,7 +186,8 @@ fn code(dice: &mut Dice, _: usize) -> String {
         0 | 1 => format!("{number:02}"),
         2 => format!("{number:03}"),
         3 | 4 => number.to_string(),
-        _ => (*dice.pick(&["AL", "", "0", "00", "-3", "3.0", "3.5", " 3", "3 ", "12.00", "٣", "+3", "1e1"])).to_owned(),
+        _ => (*dice.pick(&["AL", "", "0", "00", "-3", "3.0", "3.5", " 3", "3 ", "12.00", "٣", "+3", "1e1"]))
+            .to_owned(),
     }
 }
 
@@ -219,7 +228,9 @@ fn pairs_columns() -> Vec<Col> {
     use Kind::*;
     vec![
         col("a", "integer", Integer, 0, |_, row| (row / 7).to_string()),
-        col("b", "text", Text, 0, |_, row| format!("{}{}", values::TEXTS[(row * 31) % values::TEXTS.len()], row % 7)),
+        col("b", "text", Text, 0, |_, row| {
+            format!("{}{}", values::TEXTS[(row * 31) % values::TEXTS.len()], row % 7)
+        }),
         col("v", "bigint", Integer, 10, |d, _| values::integer(d, -1_000_000, 1_000_000)),
         col("n9", "numeric(9,2)", Numeric, 5, |d, _| values::decimal(d, 7, 2)),
         col("n18", "numeric(18,0)", Numeric, 10, |d, _| values::decimal(d, 18, 0)),
@@ -257,10 +268,14 @@ fn bag_columns() -> Vec<Col> {
         col("k", "integer", Integer, 10, |d, _| d.between(0, 5).to_string()),
         col("iv", "interval", Unordered, 20, interval),
         col("g", "text", Text, 10, |d, _| (*d.pick(&["x", "y", "Y", "ÿ", ""])).to_owned()),
-        col("x", "double precision", Double, 10, |d, _| (*d.pick(&["0", "-0", "1", "NaN", "2.5"])).to_owned()),
+        col("x", "double precision", Double, 10, |d, _| {
+            (*d.pick(&["0", "-0", "1", "NaN", "2.5"])).to_owned()
+        }),
         col("r", "real", Real, 10, |d, _| (*d.pick(&["0", "-0", "0.1"])).to_owned()),
         col("c3", "character(3)", Character, 10, |d, _| (*d.pick(&["a", "a ", "b"])).to_owned()),
-        col("free", "numeric", FreeNumeric(3), 10, |d, _| (*d.pick(&["1", "1.0", "1.50", "-2.125"])).to_owned()),
+        col("free", "numeric", FreeNumeric(3), 10, |d, _| {
+            (*d.pick(&["1", "1.0", "1.50", "-2.125"])).to_owned()
+        }),
         col("code", "text", Text, 10, code),
         col("j", "json", Unordered, 10, json),
     ]

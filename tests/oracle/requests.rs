@@ -287,18 +287,19 @@ fn having(dice: &mut Dice, rel: &Rel, n: usize, computed: &Computed) -> (String,
         _ => (*dice.pick(&["0", "1", "2", "3", "10", "2.5", "-1", "100", "0.3333333333333333"])).to_owned(),
     };
     let alias = format!("a.o{n}");
-    if computed.is_text && dice.percent(40) {
-        if let Some(column) = &computed.column {
-            let (pattern, ignore_case) = (like_pattern(dice, rel, column), dice.percent(50));
-            let spelled = spelled(dice, &pattern.spelled);
-            return match ignore_case {
-                true => (
-                    format!("{name}:ilike:{spelled}"),
-                    format!("{alias} collate fold ilike {}", quoted(&pattern.sql)),
-                ),
-                false => (format!("{name}:like:{spelled}"), format!("{alias} like {}", quoted(&pattern.sql))),
-            };
-        }
+    if computed.is_text
+        && dice.percent(40)
+        && let Some(column) = &computed.column
+    {
+        let (pattern, ignore_case) = (like_pattern(dice, rel, column), dice.percent(50));
+        let spelled = spelled(dice, &pattern.spelled);
+        return match ignore_case {
+            true => (
+                format!("{name}:ilike:{spelled}"),
+                format!("{alias} collate fold ilike {}", quoted(&pattern.sql)),
+            ),
+            false => (format!("{name}:like:{spelled}"), format!("{alias} like {}", quoted(&pattern.sql))),
+        };
     }
     if dice.percent(20) {
         let values: Vec<String> = (0..=dice.below(3)).map(|_| value(dice)).collect();
@@ -310,7 +311,12 @@ fn having(dice: &mut Dice, rel: &Rel, n: usize, computed: &Computed) -> (String,
     }
     let (word, symbol, sql) = match kind.is_numeric() {
         true => *dice.pick(&[
-            ("gte", ">=", ">="), ("gt", ">", ">"), ("lt", "<", "<"), ("lte", "<=", "<="), ("eq", "=", "="), ("neq", "!=", "<>"),
+            ("gte", ">=", ">="),
+            ("gt", ">", ">"),
+            ("lt", "<", "<"),
+            ("lte", "<=", "<="),
+            ("eq", "=", "="),
+            ("neq", "!=", "<>"),
         ]),
         false => *dice.pick(&[("eq", "=", "="), ("neq", "!=", "<>")]),
     };
@@ -365,7 +371,10 @@ fn aggregate(dice: &mut Dice, rel: &Rel) -> Request {
     let group_by = match groups.is_empty() {
         true => String::new(),
         false => {
-            format!("group by {}", computed[..groups.len()].iter().map(|c| c.sql.clone()).collect::<Vec<_>>().join(", "))
+            format!(
+                "group by {}",
+                computed[..groups.len()].iter().map(|c| c.sql.clone()).collect::<Vec<_>>().join(", ")
+            )
         }
     };
     let aliases: Vec<String> = (0..computed.len()).map(|n| format!("x.o{n}")).collect();

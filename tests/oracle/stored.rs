@@ -79,7 +79,9 @@ pub(crate) fn write(
 fn properties(layout: Layout) -> WriterProperties {
     let builder = WriterProperties::builder();
     match layout {
-        Layout::Plain => builder.set_statistics_enabled(EnabledStatistics::Page).set_dictionary_enabled(false),
+        Layout::Plain => {
+            builder.set_statistics_enabled(EnabledStatistics::Page).set_dictionary_enabled(false)
+        }
         Layout::Crumbs | Layout::BloomOnly => {
             let builder = builder
                 .set_max_row_group_row_count(Some(50))

@@ -152,7 +152,7 @@ async fn an_interrupted_capture_continues_where_it_stopped() {
     // The third page hangs; the run is dropped there, as a kill would.
     origin.add_fault(rule(Occurrence::Nth(3), Fault::Delay(Duration::from_secs(600))));
     let options = PullOptions { page_size: Some(500), ..support::only(&["d.victim"]) };
-    let (log, clock) = (Log::default(), support::clock());
+    let log = Log::default();
     let two_pages = async {
         let asked = || {
             let requests = origin.requests();

@@ -7,11 +7,10 @@ mod join;
 mod query;
 mod source;
 
-pub use join::{CheckedJoin, JoinMode, JoinSide, KeyComparison, KeyPair, check_join};
-pub use query::{
-    AggregateOrder, CheckedQuery, Having, HavingCheck, Metric, OrderTerm, OutputColumn, QueryShape,
-    check_query,
-};
+pub use join::{CheckedJoin, JoinMode, check_join};
+pub(crate) use join::{JoinSide, KeyComparison};
+pub(crate) use query::{AggregateOrder, Having, HavingCheck, Metric, OrderTerm, OutputColumn};
+pub use query::{CheckedQuery, QueryShape, check_query};
 
 use super::parse::Comparison;
 use super::value::Literal;

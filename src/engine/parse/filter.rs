@@ -5,7 +5,7 @@ use crate::engine::value::RawValue;
 
 /// One filter as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FilterExpression {
+pub(crate) struct FilterExpression {
     /// Column name.
     pub column: String,
     /// The test.
@@ -14,7 +14,7 @@ pub struct FilterExpression {
 
 /// What a filter asks of its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FilterTest {
+pub(crate) enum FilterTest {
     /// A comparison with one value.
     Compare(Comparison, RawValue),
     /// Membership in a list.
@@ -35,7 +35,7 @@ pub enum FilterTest {
 const OPERATORS: &str = "eq, neq, gt, gte, lt, lte, like, ilike, in, is.null, not.is.null";
 
 /// Reads one filter.
-pub fn parse_filter(text: &str) -> Result<FilterExpression, Malformed> {
+pub(crate) fn parse_filter(text: &str) -> Result<FilterExpression, Malformed> {
     let Some(position) = text.find(['=', '>', '<', '!']) else {
         let column = text.trim();
         let column = if column.is_empty() { "state" } else { column };

@@ -5,7 +5,7 @@ use crate::engine::value::RawValue;
 
 /// One having condition as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HavingExpression {
+pub(crate) struct HavingExpression {
     /// A metric output or group column.
     pub output: String,
     /// The test.
@@ -14,7 +14,7 @@ pub struct HavingExpression {
 
 /// What a having condition asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HavingTest {
+pub(crate) enum HavingTest {
     /// A comparison with one value.
     Compare(Comparison, RawValue),
     /// Membership in a list.
@@ -29,7 +29,7 @@ pub enum HavingTest {
 }
 
 /// Reads one having condition.
-pub fn parse_having(text: &str) -> Result<HavingExpression, Malformed> {
+pub(crate) fn parse_having(text: &str) -> Result<HavingExpression, Malformed> {
     let Some(position) = text.find(['=', '>', '<', '!', ':']) else {
         return Err(Malformed::new(format!("`{text}` has no operator"), form(text.trim())));
     };

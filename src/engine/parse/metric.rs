@@ -32,7 +32,7 @@ impl Function {
 
 /// One metric as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MetricExpression {
+pub(crate) struct MetricExpression {
     /// Name of the output column.
     pub output: String,
     /// The function.
@@ -42,7 +42,7 @@ pub struct MetricExpression {
 }
 
 /// Reads one metric.
-pub fn parse_metric(text: &str) -> Result<MetricExpression, Malformed> {
+pub(crate) fn parse_metric(text: &str) -> Result<MetricExpression, Malformed> {
     let Some((output, rest)) = text.split_once(['=', ':']) else {
         return Err(Malformed::new(format!("`{text}` names no output column"), form("total", "amount")));
     };

@@ -5,10 +5,10 @@ mod having;
 mod metric;
 mod order;
 
-pub use filter::{FilterExpression, FilterTest, parse_filter};
-pub use having::{HavingExpression, HavingTest, parse_having};
-pub use metric::{Function, MetricExpression, parse_metric};
-pub use order::{Direction, OrderExpression, parse_order};
+pub(crate) use filter::{FilterExpression, FilterTest, parse_filter};
+pub(crate) use having::{HavingTest, parse_having};
+pub(crate) use metric::{Function, MetricExpression, parse_metric};
+pub(crate) use order::{Direction, parse_order};
 
 use super::value::RawValue;
 
@@ -50,7 +50,7 @@ impl Comparison {
 
 /// An expression that can't be read: what is wrong with it, and the form with the caller's own words in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Malformed {
+pub(crate) struct Malformed {
     /// What is wrong with this expression.
     pub why: String,
     /// The form and an example.

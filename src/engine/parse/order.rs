@@ -13,7 +13,7 @@ pub enum Direction {
 
 /// One order term as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OrderExpression {
+pub(crate) struct OrderExpression {
     /// Column, group column or metric output.
     pub name: String,
     /// Direction.
@@ -21,7 +21,7 @@ pub struct OrderExpression {
 }
 
 /// Reads one order term; a dot works like the colon (`total.desc`) unless the whole text is a known name.
-pub fn parse_order(text: &str, is_name: impl Fn(&str) -> bool) -> Result<OrderExpression, Malformed> {
+pub(crate) fn parse_order(text: &str, is_name: impl Fn(&str) -> bool) -> Result<OrderExpression, Malformed> {
     let text = text.trim();
     if text.is_empty() {
         return Err(Malformed::new("an order term is empty", form("total")));

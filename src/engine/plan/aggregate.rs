@@ -66,9 +66,8 @@ pub(super) fn plan_metric(
     let column_type = &declared.column_type;
     let value = column(&declared.name);
     let is_float = matches!(column_type, ColumnType::Real | ColumnType::Double);
-    let float = |result| {
-        exact_sum_function(result).call(vec![cast(column(&declared.name), DataType::Float64)])
-    };
+    let float =
+        |result| exact_sum_function(result).call(vec![cast(column(&declared.name), DataType::Float64)]);
     let single = |aggregate: Expr, output: Expr, display: MetricDisplay| PlannedMetric {
         aggregates: vec![aggregate.alias(&alias)],
         output,

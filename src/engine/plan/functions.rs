@@ -99,11 +99,26 @@ impl ScalarUDFImpl for FloatKey {
     }
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
+/// A function from text to text, told apart by its name.
+#[derive(Debug)]
 struct TextKey {
     name: &'static str,
     convert: fn(&str) -> Option<String>,
     signature: Signature,
+}
+
+impl PartialEq for TextKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for TextKey {}
+
+impl std::hash::Hash for TextKey {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
 }
 
 impl ScalarUDFImpl for TextKey {
@@ -185,7 +200,8 @@ impl ScalarUDFImpl for DecimalDouble {
         let Some(text) = text.as_string_opt::<i32>() else {
             return exec_err!("decimal_double takes decimals");
         };
-        let doubles: Float64Array = text.iter().map(|value| value.and_then(|text| text.parse().ok())).collect();
+        let doubles: Float64Array =
+            text.iter().map(|value| value.and_then(|text| text.parse().ok())).collect();
         Ok(ColumnarValue::Array(Arc::new(doubles)))
     }
 }
@@ -236,7 +252,8 @@ mod tests {
     #[test]
     fn zero_stripping_keeps_plain_integers_only() {
         let some = |text: &str| Some(text.to_owned());
-        let texts = ["03", "3", "000", "0", "12.00", "12.5", "-3", "+3", "3a", "", "AL", "3.", " 3", "٣", "1e1"];
+        let texts =
+            ["03", "3", "000", "0", "12.00", "12.5", "-3", "+3", "3a", "", "AL", "3.", " 3", "٣", "1e1"];
         let keys = stripped(Arc::new(StringArray::from(texts.to_vec())));
         assert_eq!(keys[..4], [some("3"), some("3"), some("0"), some("0")]);
         assert!(keys[4..].iter().all(Option::is_none), "{keys:?}");
@@ -250,15 +267,26 @@ mod tests {
         let doubles = [3.0, -0.0, 0.5, -3.0, f64::NAN, f64::INFINITY, 1e15, 1e22];
         assert_eq!(
             stripped(Arc::new(Float64Array::from(doubles.to_vec()))),
-            [some("3"), some("0"), None, None, None, None, some("1000000000000000"), some("10000000000000000000000")]
+            [
+                some("3"),
+                some("0"),
+                None,
+                None,
+                None,
+                None,
+                some("1000000000000000"),
+                some("10000000000000000000000")
+            ]
         );
     }
 
     #[test]
     fn a_decimal_becomes_the_nearest_double() {
         let unscaled = [900_719_925_474_099_301_i128, 123_456_789_012_345_678_901_234, -1];
-        let array = Decimal128Array::from(unscaled.to_vec()).with_precision_and_scale(38, 20).expect("decimals");
+        let array =
+            Decimal128Array::from(unscaled.to_vec()).with_precision_and_scale(38, 20).expect("decimals");
         let doubles = called(&decimal_double(), Arc::new(array));
+        #[allow(clippy::excessive_precision, reason = "the digits are the case")]
         let expected = [0.009_007_199_254_740_993_01, 1_234.567_890_123_456_789_012_34, -1e-20];
         assert_eq!(doubles.as_primitive::<Float64Type>().values().to_vec(), expected);
     }

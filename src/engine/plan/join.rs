@@ -62,8 +62,7 @@ fn joined(
         JoinMode::Inner => JoinType::Inner,
         JoinMode::Left => JoinType::Left,
     };
-    let keys =
-        |side: &str| (0..forms.len()).map(|n| column(&format!("{side}_key{n}"))).collect::<Vec<_>>();
+    let keys = |side: &str| (0..forms.len()).map(|n| column(&format!("{side}_key{n}"))).collect::<Vec<_>>();
     let builder = left_side.builder.join_with_expr_keys(
         right_side.builder.build()?,
         join_type,

@@ -164,7 +164,8 @@ pub(super) fn completed_order(relation: &Relation, data: &RelationData, order: &
         completion.extend((0..relation.columns.len()).filter(is_orderable));
     }
     let mut terms: Vec<OrderTerm> = Vec::with_capacity(order.len() + completion.len());
-    let completing = completion.into_iter().map(|column| OrderTerm { column, direction: Direction::Ascending });
+    let completing =
+        completion.into_iter().map(|column| OrderTerm { column, direction: Direction::Ascending });
     for term in order.iter().copied().chain(completing) {
         // What comes after a column's first term has nothing left to decide.
         if terms.iter().all(|earlier| earlier.column != term.column) {

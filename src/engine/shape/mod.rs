@@ -19,7 +19,7 @@ use super::plan::{Display, MetricDisplay, Output};
 use crate::config::ExactNumbers;
 
 /// One row of an answer, by output name.
-pub type Row = Map<String, Value>;
+pub(crate) type Row = Map<String, Value>;
 
 /// Every row of the batches.
 pub(in crate::engine) fn shape_rows(

@@ -246,8 +246,7 @@ pub fn same_output(ours: &Value, expected: &Folded) -> Result<(), String> {
         }
         Folded::Average { units, scale, count } => {
             let text = exact_text(ours)?;
-            same_average(&text, *units, *scale, *count)
-                .or_else(|why| Err(format!("{text}: {why}; {expected:?}")))
+            same_average(&text, *units, *scale, *count).map_err(|why| format!("{text}: {why}; {expected:?}"))
         }
         Folded::Double(expected) => match ours.as_f64() {
             Some(found) if found == *expected => Ok(()),
