@@ -46,7 +46,7 @@ node_environment=$target/mcp-clients-node
 prepare_node() {
   local stamp=$node_environment/installed
   if ! command -v npm >/dev/null 2>&1 ||
-    ! node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20)' >/dev/null 2>&1; then
+    ! node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' >/dev/null 2>&1; then
     cannot "no Node 20 or newer with npm"
     return 1
   fi

@@ -65,7 +65,10 @@ impl From<StoreError> for AppError {
                 Self::NotFound { what: format!("no {what} at {}", path.display()) }
             }
             StoreError::Untrusted { .. } | StoreError::KeyFile { .. } => Self::Untrusted { detail },
-            StoreError::Corrupt { .. } | StoreError::NewerFormat { .. } => Self::Corrupt { detail },
+            // The store writes no file that large: something else did.
+            StoreError::Corrupt { .. } | StoreError::NewerFormat { .. } | StoreError::TooLarge { .. } => {
+                Self::Corrupt { detail }
+            }
             StoreError::Busy { .. } => Self::Busy { detail },
             _ => Self::Internal { detail },
         }

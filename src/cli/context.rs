@@ -139,6 +139,7 @@ fn read_config(path: &Path) -> Result<String, CliError> {
         StoreError::NotFound { .. } => {
             CliError::with_code(format!("the configuration file {} doesn't exist", path.display()), NO_FILE)
         }
+        error @ StoreError::TooLarge { .. } => CliError::with_code(error.to_string(), USAGE),
         error => error.into(),
     })?;
     String::from_utf8(bytes).map_err(|_| {

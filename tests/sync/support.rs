@@ -35,7 +35,7 @@ pub(crate) fn clock() -> FixedClock {
 
 pub(crate) fn net(origin: &DemoOrigin) -> Net {
     Net::new(NetOptions {
-        request_timeout: Duration::from_secs(5),
+        request_timeout: Duration::from_secs(60),
         allowed_hosts: vec![demo::ORIGIN_HOST.to_owned()],
         connect_overrides: vec![ConnectOverride { origin: demo::ORIGIN.to_owned(), to: origin.address() }],
         ..NetOptions::default()

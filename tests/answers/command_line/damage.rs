@@ -150,6 +150,7 @@ fn the_store_file_and_refs_are_read_with_suspicion() {
         ("{}", CORRUPT, "store.json"),
         ("", CORRUPT, "store.json"),
         ("[1", CORRUPT, "store.json"),
+        (&" ".repeat(1 << 20), CORRUPT, "store.json"),
         ("\u{feff}{\"format\":\"benthic-mirror/store/1\"}", CORRUPT, "store.json"),
     ] {
         let copy = Copy::new();
