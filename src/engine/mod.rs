@@ -24,6 +24,6 @@ pub use plan::{EngineRuntime, PartFile, RelationData};
 pub use refusal::{Refusal, RefusalCode};
 pub use request::{JoinArguments, QueryArguments, read_arguments};
 pub use run::{
-    Answer, JoinSource, RunError, RunOptions, SourceReport, TruncatedBy, explain_join, explain_query,
-    read_columns, read_columns_of, run_join, run_query,
+    Answer, JoinSource, Matched, RunError, RunOptions, SourceReport, TruncatedBy, explain_join,
+    explain_query, read_columns, read_columns_of, run_join, run_query,
 };

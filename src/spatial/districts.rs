@@ -300,9 +300,7 @@ impl CongressMap {
 
     /// Every district whose box overlaps the given one, by id.
     pub fn in_box(&self, bounds: &FloatBox) -> Vec<&District> {
-        let mut found = Vec::with_capacity(self.districts.len().min(64));
-        found.extend(self.boxes.overlapping(bounds).map(|position| &self.districts[position]));
-        found
+        self.boxes.overlapping(bounds).into_iter().map(|position| &self.districts[position]).collect()
     }
 
     /// Of the districts whose boxes overlap the given one, those whose own box spans more than 180° of longitude:
@@ -310,6 +308,7 @@ impl CongressMap {
     pub fn world_spanning_in_box(&self, bounds: &FloatBox) -> Vec<&District> {
         self.boxes
             .overlapping(bounds)
+            .into_iter()
             .filter(|position| self.extents[*position].width() > HALF_WORLD_METERS)
             .map(|position| &self.districts[position])
             .collect()

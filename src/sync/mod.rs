@@ -36,3 +36,4 @@ pub use progress::{Event, NoProgress, Progress};
 pub use pull::pull;
 pub use report::{PullReport, RelationOutcome, RelationReport};
 pub use upstream::Upstream;
+pub use write::{Ordering, Sorter, Uniqueness, UnsortedRows, Written, sort_and_write_rows};

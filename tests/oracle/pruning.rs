@@ -13,7 +13,7 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, Schema, i256};
 use benthic_mirror::catalog::Catalog;
 use benthic_mirror::config::Limits;
-use benthic_mirror::engine::{EngineRuntime, QueryArguments, RelationData, check_query, run_query};
+use benthic_mirror::engine::{EngineRuntime, Matched, QueryArguments, RelationData, check_query, run_query};
 
 use crate::differential::OPTIONS;
 use crate::relations::one_relation;
@@ -80,7 +80,11 @@ impl Stored {
             let found: Vec<u64> = answer.rows.iter().map(|row| row["id"].as_u64().unwrap()).collect();
             let wanted: Vec<u64> = (0..data.rows).filter(|id| expected(*id as usize)).collect();
             assert_eq!(found, wanted, "{filter} in {layout:?}");
-            assert_eq!(answer.sources[0].matched_rows, wanted.len() as u64, "{filter} in {layout:?}");
+            assert_eq!(
+                answer.sources[0].matched,
+                Matched::Exactly(wanted.len() as u64),
+                "{filter} in {layout:?}"
+            );
         }
     }
 }

@@ -127,6 +127,16 @@ impl CheckedQuery<'_> {
             }
         }
     }
+
+    /// Whether the answer is only how many rows pass.
+    pub fn counts_rows_only(&self) -> bool {
+        match &self.shape {
+            QueryShape::Rows { .. } => false,
+            QueryShape::Aggregate { groups, metrics, having, .. } => {
+                groups.is_empty() && having.is_empty() && metrics.iter().all(|metric| metric.column.is_none())
+            }
+        }
+    }
 }
 
 /// Resolves a query against the catalogue.

@@ -9,6 +9,7 @@ mod join_key;
 mod like_function;
 mod query;
 mod session;
+mod statistics;
 mod table;
 
 pub(in crate::engine) use aggregate::MetricDisplay;

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::DataType;
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::Result;
 use datafusion::datasource::provider_as_source;
+use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 
@@ -19,10 +21,22 @@ use crate::engine::parse::Direction;
 
 /// A plan and how its columns become an answer's columns.
 pub(in crate::engine) struct PlannedQuery {
-    /// The plan. It fetches one row more than asked where the total isn't known otherwise.
+    /// The plan. It fetches one row more than asked, which shows whether there is more.
     pub(in crate::engine) plan: LogicalPlan,
     /// Output columns in order.
     pub(in crate::engine) outputs: Vec<Output>,
+}
+
+/// The hidden column of a one-row aggregate that counts the rows it was made from.
+const MATCHED: &str = "matched";
+
+impl PlannedQuery {
+    /// Rows a one-row aggregate was made from, if its row is there.
+    pub(in crate::engine) fn matched(&self, batches: &[RecordBatch]) -> Option<u64> {
+        let batch = batches.iter().find(|batch| batch.num_rows() > 0)?;
+        let counts = batch.column_by_name(MATCHED)?.as_primitive_opt::<Int64Type>()?;
+        u64::try_from(counts.value(0)).ok()
+    }
 }
 
 /// One output column.
@@ -51,7 +65,17 @@ pub(super) fn filtered(
     data: &RelationData,
     predicates: &[Predicate],
 ) -> Result<LogicalPlanBuilder> {
-    let table = RelationTable::new(relation, data)?;
+    scan(relation, data, predicates, false)
+}
+
+/// The same; `row_filters` as [`RelationTable::with_row_filters`] has it.
+fn scan(
+    relation: &Relation,
+    data: &RelationData,
+    predicates: &[Predicate],
+    row_filters: bool,
+) -> Result<LogicalPlanBuilder> {
+    let table = RelationTable::new(relation, data)?.with_row_filters(row_filters);
     let mut builder = LogicalPlanBuilder::scan("relation", provider_as_source(Arc::new(table)), None)?;
     for predicate in predicates {
         let declared = &relation.columns[predicate.column];
@@ -73,8 +97,8 @@ pub(in crate::engine) fn plan_count(
     data: &RelationData,
     predicates: &[Predicate],
 ) -> Result<LogicalPlan> {
-    let count = datafusion::functions_aggregate::expr_fn::count(datafusion::logical_expr::lit(1_i64));
-    filtered(relation, data, predicates)?.aggregate(Vec::<Expr>::new(), vec![count.alias("n")])?.build()
+    let rows = count(lit(1_i64)).alias("n");
+    filtered(relation, data, predicates)?.aggregate(Vec::<Expr>::new(), vec![rows])?.build()
 }
 
 /// Named columns of every row.
@@ -129,14 +153,26 @@ fn plan_rows(
 ) -> Result<PlannedQuery> {
     let relation = query.relation;
     let skip = usize::try_from(query.offset).unwrap_or(usize::MAX);
-    let fetch = usize::try_from(query.limit).unwrap_or(usize::MAX);
+    let fetch = usize::try_from(query.limit).unwrap_or(usize::MAX).saturating_add(1);
     let (projection, outputs) = column_outputs(relation, columns, "c");
-    let plan = filtered(relation, data, &query.predicates)?
-        .sort(completed_order(relation, data, order))?
+    let order = completed_order(relation, data, order);
+    // In the order the files have there is nothing to sort, so no top-k either.
+    let row_filters = !query.predicates.is_empty() && is_stored_order(&order, data);
+    let plan = scan(relation, data, &query.predicates, row_filters)?
+        .sort(order)?
         .limit(skip, Some(fetch))?
         .project(projection)?
         .build()?;
     Ok(PlannedQuery { plan, outputs })
+}
+
+/// Whether rows come in this order from the files.
+fn is_stored_order(order: &[Sort], data: &RelationData) -> bool {
+    order.len() <= data.sort_key.len()
+        && order
+            .iter()
+            .zip(&data.sort_key)
+            .all(|(term, stored)| term.asc && !term.nulls_first && term.expr == column(stored))
 }
 
 /// Columns under positional aliases, so that no name can collide.
@@ -220,13 +256,17 @@ fn plan_aggregate(
             key(column(&declared.name), &declared.column_type).alias(format!("g{index}"))
         })
         .collect();
-    let aggregates: Vec<Expr> = planned.iter().flat_map(|metric| metric.aggregates.clone()).collect();
+    let mut aggregates: Vec<Expr> = planned.iter().flat_map(|metric| metric.aggregates.clone()).collect();
     let mut projection: Vec<Expr> = (0..groups.len()).map(|index| column(&format!("g{index}"))).collect();
     for (index, metric) in planned.iter().enumerate() {
         projection.push(metric.output.clone().alias(format!("o{index}")));
         if let MetricDisplay::Average { sum, count, .. } = &metric.display {
             projection.extend([column(sum), column(count)]);
         }
+    }
+    if groups.is_empty() && !query.predicates.is_empty() {
+        aggregates.push(count(lit(1_i64)).alias(MATCHED));
+        projection.push(column(MATCHED));
     }
     let mut builder = filtered(relation, data, &query.predicates)?
         .aggregate(group_expressions, aggregates)?

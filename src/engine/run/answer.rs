@@ -26,6 +26,15 @@ impl TruncatedBy {
     }
 }
 
+/// What is known of how many rows pass the filters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matched {
+    /// So many.
+    Exactly(u64),
+    /// So many were seen; counting the rest would have meant to read it.
+    AtLeast(u64),
+}
+
 /// What an answer says about one relation it read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceReport {
@@ -37,8 +46,8 @@ pub struct SourceReport {
     pub manifest_hash: String,
     /// Rows in the relation.
     pub row_count: u64,
-    /// Rows that matched the filters.
-    pub matched_rows: u64,
+    /// Rows that pass the filters.
+    pub matched: Matched,
     /// Whether every row the answer needed was read.
     pub complete: bool,
     /// Provenance of this side, for joins.
@@ -52,11 +61,16 @@ impl SourceReport {
             "source": self.source,
             "manifest_hash": self.manifest_hash,
             "row_count": self.row_count,
-            "matched_rows": self.matched_rows,
             "complete": self.complete,
         });
-        if let (Some(object), Some(served)) = (value.as_object_mut(), &self.served) {
-            object.insert("served".to_owned(), served.clone());
+        if let Some(object) = value.as_object_mut() {
+            match self.matched {
+                Matched::Exactly(rows) => object.insert("matched_rows".to_owned(), rows.into()),
+                Matched::AtLeast(rows) => object.insert("matched_rows_at_least".to_owned(), rows.into()),
+            };
+            if let Some(served) = &self.served {
+                object.insert("served".to_owned(), served.clone());
+            }
         }
         value
     }

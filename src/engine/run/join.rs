@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::RunOptions;
-use super::answer::{Answer, SourceReport, TruncatedBy};
+use super::answer::{Answer, Matched, SourceReport, TruncatedBy};
 use super::execute::{RunError, run, run_count, within_deadline};
 use super::query::{compared, displayed, matched_rows, require_exact};
 use crate::engine::check::{CheckedJoin, JoinSide};
@@ -143,7 +143,7 @@ fn report(
         source: side.relation.source(),
         manifest_hash: source.manifest_hash.to_owned(),
         row_count: source.data.rows,
-        matched_rows,
+        matched: Matched::Exactly(matched_rows),
         complete: true,
         served: Some(source.served),
     }

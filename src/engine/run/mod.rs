@@ -5,7 +5,7 @@ mod execute;
 mod join;
 mod query;
 
-pub use answer::{Answer, SourceReport, TruncatedBy};
+pub use answer::{Answer, Matched, SourceReport, TruncatedBy};
 pub use execute::{RunError, read_columns, read_columns_of};
 pub use join::{JoinSource, explain_join, run_join};
 pub use query::{explain_query, run_query};

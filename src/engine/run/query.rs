@@ -4,7 +4,7 @@ use arrow::array::Array;
 use datafusion::logical_expr::LogicalPlan;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, SourceReport, TruncatedBy};
+use super::answer::{Answer, Matched, SourceReport, TruncatedBy};
 use super::execute::{RunError, run, run_count, within_deadline};
 use super::{RunOptions, ScanPolicy};
 use crate::catalog::Relation;
@@ -24,11 +24,12 @@ pub async fn run_query(
     options: RunOptions,
 ) -> Result<Answer, RunError> {
     within_deadline(runtime.limits(), async {
-        let matched = admit(query, data, runtime, options.policy).await?;
-        let (columns, rows, truncated) = match counted(query, matched) {
-            Some((columns, row)) => (columns, vec![row], None),
-            None => read(query, data, runtime, options, matched).await?,
+        let known = admit(query, data, runtime, options.policy).await?;
+        let found = match known.and_then(|matched| counted(query, matched)) {
+            Some(counted) => counted,
+            None => read(query, data, runtime, options, known).await?,
         };
+        let Found { columns, rows, truncated, matched } = found;
         let is_rows = matches!(query.shape, QueryShape::Rows { .. });
         Ok(Answer {
             columns,
@@ -42,7 +43,7 @@ pub async fn run_query(
                 source: query.relation.source(),
                 manifest_hash: manifest_hash.to_owned(),
                 row_count: data.rows,
-                matched_rows: matched,
+                matched,
                 complete: true,
                 served: None,
             }],
@@ -102,19 +103,26 @@ pub(super) async fn matched_rows(
     run_count(&runtime.session()?, &plan_count(relation, data, predicates)?).await
 }
 
-/// The rules that need the stored rows: exactness of the columns used, then size. Returns the matching rows.
+/// The rules that need the stored rows: exactness of the columns used, then size. Returns the matching rows where a rule
+/// needed them counted, or nothing is filtered; reading them twice would double the cost of every other question.
 async fn admit(
     query: &CheckedQuery<'_>,
     data: &RelationData,
     runtime: &EngineRuntime,
     policy: ScanPolicy,
-) -> Result<u64, RunError> {
+) -> Result<Option<u64>, RunError> {
     for position in compared(&query.predicates) {
         require_exact(query.relation, data, position, runtime).await?;
     }
-    let matched = matched_rows(query.relation, data, &query.predicates, runtime).await?;
     let reads_all = matches!(query.shape, QueryShape::Aggregate { .. }) && !query.is_one_row();
-    if reads_all {
+    let counts = query.predicates.is_empty()
+        || (reads_all && policy == ScanPolicy::Parity)
+        || query.counts_rows_only();
+    let matched = match counts {
+        true => Some(matched_rows(query.relation, data, &query.predicates, runtime).await?),
+        false => None,
+    };
+    if let (true, Some(matched)) = (reads_all, matched) {
         check_size(query.relation, matched, Reading::Aggregate, runtime.limits(), policy)?;
     }
     for position in used(query) {
@@ -182,14 +190,21 @@ fn not_exact(relation: &Relation, position: usize, example: Option<String>) -> R
     .next(format!("n=count:{0}, or select `{0}` and read its values as text", column.name))
 }
 
+/// An answer's rows before it is put together.
+struct Found {
+    columns: Vec<String>,
+    rows: Vec<Row>,
+    truncated: Option<TruncatedBy>,
+    matched: Matched,
+}
+
 /// An answer that is only the number of matching rows.
-fn counted(query: &CheckedQuery<'_>, matched: u64) -> Option<(Vec<String>, Row)> {
-    let QueryShape::Aggregate { groups, metrics, having, .. } = &query.shape else { return None };
-    let only_rows = groups.is_empty() && having.is_empty() && metrics.iter().all(|m| m.column.is_none());
-    only_rows.then(|| {
+fn counted(query: &CheckedQuery<'_>, matched: u64) -> Option<Found> {
+    let QueryShape::Aggregate { metrics, .. } = &query.shape else { return None };
+    query.counts_rows_only().then(|| {
         let columns: Vec<String> = metrics.iter().map(|metric| metric.output.clone()).collect();
         let row = columns.iter().map(|name| (name.clone(), matched.into())).collect();
-        (columns, row)
+        Found { columns, rows: vec![row], truncated: None, matched: Matched::Exactly(matched) }
     })
 }
 
@@ -198,22 +213,29 @@ async fn read(
     data: &RelationData,
     runtime: &EngineRuntime,
     options: RunOptions,
-    matched: u64,
-) -> Result<(Vec<String>, Vec<Row>, Option<TruncatedBy>), RunError> {
+    known: Option<u64>,
+) -> Result<Found, RunError> {
     let planned = plan_query(query, data)?;
     let batches = run(&runtime.session()?, &planned.plan).await?;
     let mut rows = shape_rows(&batches, &planned.outputs, options.exact_numbers)?;
-    let more = match &query.shape {
-        QueryShape::Rows { .. } => query.offset.saturating_add(rows.len() as u64) < matched,
-        QueryShape::Aggregate { .. } => {
-            let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
-            let more = rows.len() > limit;
-            rows.truncate(limit);
-            more
+    // The plan fetches one row more than asked, which shows whether there is more.
+    let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let seen = query.offset.saturating_add(rows.len() as u64);
+    let matched = match (&query.shape, known) {
+        (_, Some(matched)) => Matched::Exactly(matched),
+        (QueryShape::Rows { .. }, None) if more => Matched::AtLeast(seen.saturating_add(1)),
+        // Beyond the last row there is nothing to see.
+        (QueryShape::Rows { .. }, None) if rows.is_empty() && query.offset > 0 => Matched::AtLeast(0),
+        (QueryShape::Rows { .. }, None) => Matched::Exactly(seen),
+        (QueryShape::Aggregate { .. }, None) => {
+            // Each group is made from one row at least.
+            planned.matched(&batches).map_or(Matched::AtLeast(rows.len() as u64), Matched::Exactly)
         }
     };
     let reason =
         if query.limit == runtime.limits().max_rows { TruncatedBy::MaxRows } else { TruncatedBy::Limit };
     let columns = planned.outputs.iter().map(|output| output.name.clone()).collect();
-    Ok((columns, rows, more.then_some(reason)))
+    Ok(Found { columns, rows, truncated: more.then_some(reason), matched })
 }

@@ -13,7 +13,9 @@ mod rows;
 mod sorter;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use datafusion::physical_plan::streaming::PartitionStream;
 use futures::StreamExt;
 
 use crate::catalog::{Relation, StoredColumn};
@@ -23,29 +25,44 @@ use crate::store::{Hash256, Part, RowDigest, StoreWriter};
 use super::capture::Staged;
 use super::error::CaptureError;
 
-pub(super) use sorter::Sorter;
+pub use sorter::Sorter;
 
 /// A relation's sorted rows, written.
 #[derive(Debug)]
-pub(super) struct Written {
-    pub(super) parts: Vec<Part>,
-    pub(super) row_digest: Hash256,
-    pub(super) rows: u64,
-    pub(super) columns: Vec<StoredColumn>,
+pub struct Written {
+    /// Parquet files in sort order.
+    pub parts: Vec<Part>,
+    /// Identity of the rows.
+    pub row_digest: Hash256,
+    /// Number of rows over all parts.
+    pub rows: u64,
+    /// The columns as stored.
+    pub columns: Vec<StoredColumn>,
+}
+
+/// Rows before the sort.
+#[derive(Debug)]
+pub struct UnsortedRows {
+    /// The columns as they will be stored, in the order of the stream's.
+    pub columns: Vec<StoredColumn>,
+    /// The rows.
+    pub stream: Arc<dyn PartitionStream>,
+    /// How many there are; another number coming out is an error.
+    pub count: u64,
 }
 
 /// What is to be sorted by, and what has to be true of the sorted rows.
 #[derive(Debug, Clone)]
-pub(super) struct Ordering {
+pub struct Ordering {
     /// Columns sorted by.
-    pub(super) sort_key: Vec<String>,
+    pub sort_key: Vec<String>,
     /// Whether two rows may agree in the sort key.
-    pub(super) uniqueness: Uniqueness,
+    pub uniqueness: Uniqueness,
 }
 
 /// Whether two rows may agree in some columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Uniqueness {
+pub enum Uniqueness {
     /// The sort key tells rows apart and holds no null.
     Unique,
     /// Rows may be equal.
@@ -67,29 +84,44 @@ pub(super) async fn sort_and_write(
     let source = relation.source();
     let columns = stored_columns(&relation.columns, &staged.profile);
     let decoder = TableDecoder::new(&source, &relation.columns, &columns, &relation.primary_key);
+    let stream = Arc::new(sorter::StagedPages::new(staged, decoder));
+    let rows = UnsortedRows { columns, stream, count: staged.profile.rows };
+    sort_and_write_rows(sorter, writer, &source, joined, rows, ordering).await
+}
+
+/// Sorts rows that are Arrow already and writes their parts; with `writer` absent, only digests them.
+///
+/// `source` names the relation in errors; `joined` are its columns that signed join paths use.
+///
+/// # Errors
+/// [`CaptureError`] when the rows break what `ordering` promises, aren't `rows.count`, or can't be written.
+pub async fn sort_and_write_rows(
+    sorter: &Sorter,
+    writer: Option<&StoreWriter>,
+    source: &str,
+    joined: &HashSet<String>,
+    rows: UnsortedRows,
+    ordering: &Ordering,
+) -> Result<Written, CaptureError> {
+    let UnsortedRows { columns, stream, count } = rows;
     // One sort at a time: the memory bound is for all of them together.
     let _turn = sorter.turn().await;
-    let mut sorted = sorter.sort(&source, staged, decoder, &ordering.sort_key)?;
+    let mut sorted = sorter.sort(source, stream, &ordering.sort_key)?;
 
     let mut digest = RowDigest::new(columns.iter().map(|column| column.name.as_str()));
-    let mut check = rows::RowCheck::new(&source, &columns, ordering)?;
+    let mut check = rows::RowCheck::new(source, &columns, ordering)?;
     let mut output = writer.map(|writer| {
-        let plan = parts::PartPlan {
-            columns: &columns,
-            sort_key: &ordering.sort_key,
-            joined,
-            rows: staged.profile.rows,
-        };
-        parts::PartsWriter::new(writer, &source, plan)
+        let plan = parts::PartPlan { columns: &columns, sort_key: &ordering.sort_key, joined, rows: count };
+        parts::PartsWriter::new(writer, source, plan)
     });
     let mut chunks = chunks::Chunks::new(layout::CHUNK_ROWS);
     loop {
         let next = sorted.next().await;
         let ready = match next {
-            Some(batch) => chunks.push(batch.map_err(|error| sorter::failure(&source, error))?),
+            Some(batch) => chunks.push(batch.map_err(|error| sorter::failure(source, error))?),
             None => chunks.finish(),
         }
-        .map_err(|error| write_failure(&source, &error))?;
+        .map_err(|error| write_failure(source, &error))?;
         let done = ready.is_last;
         for chunk in ready.chunks {
             check.check(&chunk)?;
@@ -105,10 +137,10 @@ pub(super) async fn sort_and_write(
         tokio::task::yield_now().await;
     }
     let rows = digest.rows();
-    if rows != staged.profile.rows {
+    if rows != count {
         return Err(CaptureError::Write {
-            relation: source,
-            problem: format!("{} rows went into the sort, {rows} came out", staged.profile.rows),
+            relation: source.to_owned(),
+            problem: format!("{count} rows went into the sort, {rows} came out"),
         });
     }
     let parts = output.map(parts::PartsWriter::finish).transpose()?.unwrap_or_default();

@@ -1,4 +1,6 @@
 //! The external merge sort: DataFusion's, with a memory bound and a spill directory of its own.
+//!
+//! Rows come from a [`PartitionStream`]: staged pages, or anything else that is Arrow already.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -33,8 +35,8 @@ const BATCH_ROWS: usize = 8_192;
 /// Pages decoded ahead of the sort.
 const PAGES_AHEAD: usize = 2;
 
-/// Sorts staged pages within a memory bound.
-pub(in crate::sync) struct Sorter {
+/// Sorts rows within a memory bound.
+pub struct Sorter {
     runtime: Arc<RuntimeEnv>,
     config: SessionConfig,
     turns: Semaphore,
@@ -48,11 +50,7 @@ impl fmt::Debug for Sorter {
 
 impl Sorter {
     /// A sorter that uses at most `memory_bytes`, and `spill_bytes` in `spill_directory` beyond that.
-    pub(in crate::sync) fn new(
-        memory_bytes: usize,
-        spill_bytes: u64,
-        spill_directory: PathBuf,
-    ) -> Result<Self, SyncError> {
+    pub fn new(memory_bytes: usize, spill_bytes: u64, spill_directory: PathBuf) -> Result<Self, SyncError> {
         let disk = DiskManagerBuilder::default()
             .with_mode(DiskManagerMode::Directories(vec![spill_directory]))
             .with_max_temp_directory_size(spill_bytes);
@@ -74,15 +72,14 @@ impl Sorter {
         self.turns.acquire().await.ok()
     }
 
-    /// The pass's rows, sorted ascending by `sort_key`, nulls last, text by code point.
+    /// The rows, sorted ascending by `sort_key`, nulls last, text by code point.
     pub(super) fn sort(
         &self,
         relation: &str,
-        staged: &Staged,
-        decoder: TableDecoder,
+        rows: Arc<dyn PartitionStream>,
         sort_key: &[String],
     ) -> Result<SendableRecordBatchStream, CaptureError> {
-        let schema = decoder.schema().clone();
+        let schema = Arc::clone(rows.schema());
         let ascending = SortOptions { descending: false, nulls_first: false };
         let terms: Vec<PhysicalSortExpr> = sort_key
             .iter()
@@ -93,21 +90,8 @@ impl Sorter {
             relation: relation.to_owned(),
             problem: "there is no column to sort by".to_owned(),
         })?;
-        let pages = StagedPages {
-            area: staged.area.clone(),
-            pages: staged.pages,
-            decoder: Arc::new(decoder),
-            schema,
-        };
-        let input = StreamingTableExec::try_new(
-            Arc::clone(&pages.schema),
-            vec![Arc::new(pages)],
-            None,
-            std::iter::empty(),
-            false,
-            None,
-        )
-        .map_err(|error| failure(relation, error))?;
+        let input = StreamingTableExec::try_new(schema, vec![rows], None, std::iter::empty(), false, None)
+            .map_err(|error| failure(relation, error))?;
         let context = TaskContext::default()
             .with_session_config(self.config.clone())
             .with_runtime(Arc::clone(&self.runtime));
@@ -118,11 +102,18 @@ impl Sorter {
 }
 
 /// The staged pages as a source of batches.
-struct StagedPages {
+pub(super) struct StagedPages {
     area: StagingArea,
     pages: u64,
     decoder: Arc<TableDecoder>,
     schema: SchemaRef,
+}
+
+impl StagedPages {
+    pub(super) fn new(staged: &Staged, decoder: TableDecoder) -> Self {
+        let schema = Arc::clone(decoder.schema());
+        Self { area: staged.area.clone(), pages: staged.pages, decoder: Arc::new(decoder), schema }
+    }
 }
 
 impl fmt::Debug for StagedPages {

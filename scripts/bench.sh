@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The spatial operations beside other engines, over generated data, in one run; the tables of docs/benchmarks.md.
 #
-#   BENTHIC_BENCH=DIR PYTHON=… scripts/bench-spatial.sh DATA [congresses]
+#   BENTHIC_BENCH=DIR PYTHON=… scripts/bench.sh DATA [congresses]
 #
 # BENTHIC_BENCH is the folder with the generator and the harness (gen.py, peers.py, report.py), PYTHON an interpreter with
 # their requirements. DATA is made if it isn't there: `congresses` × 435 districts (default 20) and 1.9 million points.
@@ -22,9 +22,9 @@ renice -n 5 -p $$ >/dev/null 2>&1 || true
 [ -e "$data/spatial.duckdb" ] || "$python" "$bench/peers.py" prep --data "$data"
 
 cd "$here"
-cargo build --release --bench spatial --locked
+cargo build --release --bench peer --locked
 # The newest of the bench's executables.
-binary=$(find "${CARGO_TARGET_DIR:-target}/release/deps" -maxdepth 1 -name 'spatial-*' -type f -executable -printf '%T@ %p\n' |
+binary=$(find "${CARGO_TARGET_DIR:-target}/release/deps" -maxdepth 1 -name 'peer-*' -type f -executable -printf '%T@ %p\n' |
   sort -rn | head -n 1 | cut -d' ' -f2-)
 [ -n "$binary" ] || { echo "the benchmark wasn't built" >&2; exit 1; }
 [ -e "$data/benthic-store/refs/current" ] || "$binary" prepare "$data"

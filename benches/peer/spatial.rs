@@ -1,10 +1,9 @@
-//! The harness's line protocol: a question a line in, an answer a line out.
+//! The harness's spatial questions: in process, and as whole requests.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use benthic_mirror::app::{Mirror, MirrorOptions};
 use benthic_mirror::config::SystemClock;
@@ -13,34 +12,60 @@ use benthic_mirror::spatial::boxes::FloatBox;
 use benthic_mirror::spatial::districts::CongressMap;
 use benthic_mirror::spatial::nonprofits::Nonprofits;
 use benthic_mirror::spatial::projection::project;
-use benthic_mirror::store::{Access, Store};
+use benthic_mirror::store::{Access, Snapshot, Store};
 use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;
 
 use crate::{DISTRICTS, NONPROFITS, capture, config, congresses, from, index, snapshot, store_path, trust};
 
-pub(crate) fn run(runtime: &Runtime, data: &Path, stats: Option<&Path>) {
-    let store = Store::open(&store_path(data), Access::ReadOnly).unwrap();
-    let snapshot = snapshot(&store);
-    let (districts, nonprofits) = (capture(&snapshot, DISTRICTS), capture(&snapshot, NONPROFITS));
-    let mut maps: BTreeMap<i64, CongressMap> = BTreeMap::new();
-    let known = congresses(&store, districts);
-    let points = Nonprofits::from_bytes(index(&store, nonprofits, "nonprofits"), from(nonprofits)).unwrap();
-    // The product's own copy of the indexes, only where whole requests are timed too.
-    let mirror = stats.map(|_| mirror(data));
-    let mut requests: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for line in std::io::stdin().lock().lines() {
-        let line = line.unwrap();
-        let question: Value = serde_json::from_str(&line).unwrap();
-        let (name, arguments) = (question["query"].as_str().unwrap(), &question["args"]);
+/// The indexes of one store, opened as the product opens them.
+pub(crate) struct SpatialPeer {
+    store: Store,
+    snapshot: Snapshot,
+    known: Vec<i64>,
+    maps: BTreeMap<i64, CongressMap>,
+    points: Nonprofits,
+    /// The product's own copy of the indexes, only where whole requests are timed too.
+    mirror: Option<Mirror>,
+    /// Microseconds of whole requests, by question.
+    pub(crate) requests: BTreeMap<String, Vec<f64>>,
+}
+
+impl SpatialPeer {
+    pub(crate) fn open(data: &Path, whole_requests: bool) -> Self {
+        let store = Store::open(&store_path(data), Access::ReadOnly).unwrap();
+        let snapshot = snapshot(&store);
+        let nonprofits = capture(&snapshot, NONPROFITS);
+        let points =
+            Nonprofits::from_bytes(index(&store, nonprofits, "nonprofits"), from(nonprofits)).unwrap();
+        let known = congresses(&store, capture(&snapshot, DISTRICTS));
+        Self {
+            known,
+            maps: BTreeMap::new(),
+            points,
+            mirror: whole_requests.then(|| mirror(data)),
+            requests: BTreeMap::new(),
+            store,
+            snapshot,
+        }
+    }
+
+    /// Rows and the time inside; `None` for questions that aren't spatial.
+    pub(crate) fn answer(
+        &mut self,
+        runtime: &Runtime,
+        name: &str,
+        arguments: &Value,
+    ) -> Option<(Vec<Value>, Duration)> {
         let number = |name: &str| arguments[name].as_f64().unwrap();
         let map = arguments["congress"]
             .as_f64()
             .map(|congress| congress as i64)
-            .filter(|congress| known.contains(congress));
+            .filter(|congress| self.known.contains(congress));
+        let districts = capture(&self.snapshot, DISTRICTS);
         let map = map.map(|congress| {
-            &*maps.entry(congress).or_insert_with(|| {
-                let bytes = index(&store, districts, &format!("districts/{congress}"));
+            &*self.maps.entry(congress).or_insert_with(|| {
+                let bytes = index(&self.store, districts, &format!("districts/{congress}"));
                 CongressMap::from_bytes(bytes, congress, from(districts)).unwrap()
             })
         });
@@ -59,7 +84,7 @@ pub(crate) fn run(runtime: &Runtime, data: &Path, stats: Option<&Path>) {
                 let map = map.unwrap();
                 let started = Instant::now();
                 let single = find_all(map, &places);
-                requests
+                self.requests
                     .entry("find_district_batch on one thread".to_owned())
                     .or_default()
                     .push(micros(started));
@@ -85,36 +110,27 @@ pub(crate) fn run(runtime: &Runtime, data: &Path, stats: Option<&Path>) {
             }
             name if name.starts_with("nearby") => {
                 let center = project(number("lon"), number("lat")).unwrap();
-                let nearby = points.nearby(center, number("radius"), usize::MAX);
+                let nearby = self.points.nearby(center, number("radius"), usize::MAX);
                 let elapsed = started.elapsed();
-                assert_eq!(points.count_nearby(center, number("radius")), nearby.total);
+                assert_eq!(self.points.count_nearby(center, number("radius")), nearby.total);
                 (nearby.nearest.iter().map(|hit| json!([hit.ein, hit.distance_meters])).collect(), elapsed)
             }
-            _ => {
-                println!("{}", json!({"unsupported": true}));
-                continue;
-            }
+            _ => return None,
         };
-        if let (Some(mirror), Some(request)) = (&mirror, request(name, arguments)) {
+        if let (Some(mirror), Some(request)) = (&self.mirror, request(name, arguments)) {
             let started = Instant::now();
             let answer = runtime.block_on(mirror.rpc(request));
             // The harness draws some boxes beyond ±180°, which the tool refuses.
             if let Ok(answer) = answer {
                 let bytes = serde_json::to_vec(&answer).unwrap();
-                requests.entry(name.to_owned()).or_default().push(micros(started));
+                self.requests.entry(name.to_owned()).or_default().push(micros(started));
                 std::hint::black_box(bytes);
                 if name.starts_with("nearby") {
                     assert_eq!(answer["total"], rows.len());
                 }
             }
         }
-        println!("{}", json!({"rows": rows, "us": elapsed.as_secs_f64() * 1e6}));
-        std::io::stdout().flush().unwrap();
-    }
-    if let Some(stats) = stats {
-        let line = serde_json::to_string(&requests).unwrap();
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(stats).unwrap();
-        writeln!(file, "{line}").unwrap();
+        Some((rows, elapsed))
     }
 }
 

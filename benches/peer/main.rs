@@ -1,14 +1,21 @@
-//! The spatial operations at full size, as a peer of the comparison harness (scripts/bench-spatial.sh runs it).
+//! The product at full size, as a peer of the comparison harness (scripts/bench.sh runs it).
 //!
 //! `prepare DATA` makes a store in `DATA/benthic-store` from the generator's Parquet files: the demo catalogue's signed
 //! documents, with the generated districts and nonprofits as rows, indexed as a pull indexes them. `open DATA` times
-//! opening the indexes. `maps DATA` draws a few pictures into DATA. `peer [--stats FILE] DATA` answers JSON lines on stdin: each question is answered in process
-//! (timed, `us`), and once more as a whole request through `Mirror::rpc`, whose times go to FILE at the end.
+//! opening the indexes. `maps DATA` draws a few pictures into DATA. `tables DATA` makes a second store of the generator's
+//! tables, under a signed catalogue of their own; `quick DATA ARGS.json [question…]` times requests over it alone.
+//!
+//! `peer [--stats FILE] DATA` answers JSON lines on stdin. A spatial question is answered in process (timed, `us`), and once
+//! more as a whole request through `Mirror::rpc`, whose times go to FILE at the end; a tabular one is a whole request, from
+//! JSON arguments to a JSON answer.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads its own files and clocks")]
 
 mod peer;
 mod prepare;
+mod spatial;
+mod tables;
+mod tabular;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -33,10 +40,17 @@ fn main() {
         ["prepare", data] => runtime.block_on(prepare::run(Path::new(data))),
         ["open", data] => open(Path::new(data)),
         ["maps", data] => runtime.block_on(maps(Path::new(data))),
+        ["tables", data] => runtime.block_on(tables::prepare(Path::new(data))),
+        ["quick", data, questions, only @ ..] => {
+            let questions = serde_json::from_slice(&std::fs::read(questions).unwrap()).unwrap();
+            runtime.block_on(tabular::quick(Path::new(data), &questions, only));
+        }
         ["peer", "--stats", stats, data] => peer::run(&runtime, Path::new(data), Some(Path::new(stats))),
         ["peer", data] => peer::run(&runtime, Path::new(data), None),
         // `cargo bench` and `cargo test --benches` start it without arguments.
-        _ => eprintln!("spatial benchmark: prepare DATA | open DATA | maps DATA | peer [--stats FILE] DATA"),
+        _ => eprintln!(
+            "prepare DATA | open DATA | maps DATA | tables DATA | quick DATA ARGS [QUESTION…] | peer [--stats FILE] DATA"
+        ),
     }
 }
 
@@ -113,7 +127,7 @@ fn open(data: &Path) {
 
 /// Draws the country, a place with its radius, and a box.
 async fn maps(data: &Path) {
-    let mirror = peer::mirror(data);
+    let mirror = spatial::mirror(data);
     let whole = MapRequest { congress: 118, width: 1600, ..MapRequest::default() };
     let near = MapRequest { point: Some((39.74, -104.99)), radius_meters: Some(20_000), ..whole.clone() };
     let place = MapRequest { point: Some((41.88, -87.63)), ..whole.clone() };

@@ -1,0 +1,135 @@
+//! What the files' footers say about a relation without reading rows: how many rows, how many nulls, smallest and largest
+//! values of the types whose statistics are the values themselves.
+//!
+//! DataFusion answers counts, minima and maxima from these and puts the smaller side of a join into memory. Its own way of
+//! gathering them passes over row groups that carry no statistics, whose rows could hold the extreme; here one such row
+//! group makes the column's bounds unknown. Floats (NaN, two zeros) and text (cut short in a footer) have no bounds either.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use arrow::array::Array;
+use arrow::datatypes::{DataType, SchemaRef};
+use datafusion::common::stats::Precision;
+use datafusion::common::{ColumnStatistics, Result, ScalarValue, Statistics};
+use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
+use datafusion::execution::cache::cache_manager::FileMetadataCache;
+use datafusion::object_store::{ObjectMeta, ObjectStore};
+use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
+use parquet::arrow::parquet_to_arrow_schema;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+
+/// Statistics of the table's columns; those that aren't `wanted` stay unknown.
+pub(super) async fn gather(
+    store: &dyn ObjectStore,
+    cache: &Arc<FileMetadataCache>,
+    files: impl Iterator<Item = &ObjectMeta>,
+    schema: &SchemaRef,
+    rows: u64,
+    wanted: &[usize],
+) -> Result<Statistics> {
+    let mut columns = vec![ColumnStatistics::new_unknown(); schema.fields().len()];
+    let mut first = true;
+    for file in files {
+        let metadata = DFParquetMetadata::new(store, file)
+            .with_file_metadata_cache(Some(Arc::clone(cache)))
+            .fetch_metadata()
+            .await?;
+        for position in wanted {
+            let found =
+                column(&metadata, schema.field(*position).name(), schema.field(*position).data_type())?;
+            let known = &mut columns[*position];
+            *known = if first { found } else { merged(known, &found) };
+        }
+        first = false;
+    }
+    let num_rows = usize::try_from(rows).map_or(Precision::Absent, Precision::Exact);
+    Ok(Statistics { num_rows, total_byte_size: Precision::Absent, column_statistics: columns })
+}
+
+/// Whether a footer's bounds of this type are two of the column's values, in the order PostgreSQL has.
+fn has_exact_bounds(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Int32
+            | DataType::Int64
+            | DataType::Decimal128(..)
+            | DataType::Date32
+            | DataType::Timestamp(..)
+    )
+}
+
+/// One file's statistics of one column.
+fn column(metadata: &ParquetMetaData, name: &str, data_type: &DataType) -> Result<ColumnStatistics> {
+    let unknown = ColumnStatistics::new_unknown();
+    let groups = metadata.row_groups();
+    let file = metadata.file_metadata();
+    let physical = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata())?;
+    let Ok(converter) = StatisticsConverter::try_new(name, &physical, file.schema_descr()) else {
+        return Ok(unknown);
+    };
+    let Some(leaf) = converter.parquet_column_index() else { return Ok(unknown) };
+    let Some(nulls) = null_counts(groups, leaf) else { return Ok(unknown) };
+    let null_count = Precision::Exact(usize::try_from(nulls.iter().sum::<u64>()).unwrap_or(usize::MAX));
+    let same_type = physical.field_with_name(name).is_ok_and(|field| field.data_type() == data_type);
+    if !same_type || !has_exact_bounds(data_type) || !bounds_are_values(groups, leaf, &nulls) {
+        return Ok(ColumnStatistics { null_count, ..unknown });
+    }
+    Ok(ColumnStatistics {
+        null_count,
+        min_value: extreme(converter.row_group_mins(groups)?.as_ref(), Ordering::Less)?,
+        max_value: extreme(converter.row_group_maxes(groups)?.as_ref(), Ordering::Greater)?,
+        ..unknown
+    })
+}
+
+/// Nulls of each row group; `None` if one doesn't say.
+fn null_counts(groups: &[RowGroupMetaData], leaf: usize) -> Option<Vec<u64>> {
+    groups.iter().map(|group| group.columns().get(leaf)?.statistics()?.null_count_opt()).collect()
+}
+
+/// Whether every row group that holds a value says exactly which are its smallest and largest.
+fn bounds_are_values(groups: &[RowGroupMetaData], leaf: usize, nulls: &[u64]) -> bool {
+    groups.iter().zip(nulls).all(|(group, nulls)| {
+        let only_nulls = u64::try_from(group.num_rows()).is_ok_and(|rows| rows == *nulls);
+        let statistics = group.columns().get(leaf).and_then(|column| column.statistics());
+        only_nulls
+            || statistics.is_some_and(|known| {
+                let both = known.min_bytes_opt().is_some() && known.max_bytes_opt().is_some();
+                both && known.min_is_exact() && known.max_is_exact()
+            })
+    })
+}
+
+/// The smallest (`Less`) or largest of the row groups' bounds; a typed null where no row group has a value.
+fn extreme(bounds: &dyn Array, wanted: Ordering) -> Result<Precision<ScalarValue>> {
+    let mut found = ScalarValue::try_from(bounds.data_type())?;
+    for row in (0..bounds.len()).filter(|row| bounds.is_valid(*row)) {
+        let value = ScalarValue::try_from_array(bounds, row)?;
+        if found.is_null() || value.partial_cmp(&found) == Some(wanted) {
+            found = value;
+        }
+    }
+    Ok(Precision::Exact(found))
+}
+
+/// Statistics over the rows of both.
+fn merged(a: &ColumnStatistics, b: &ColumnStatistics) -> ColumnStatistics {
+    let bound = |a: &Precision<ScalarValue>, b: &Precision<ScalarValue>, wanted| match (a, b) {
+        (Precision::Exact(a), Precision::Exact(b)) if a.is_null() => Precision::Exact(b.clone()),
+        (Precision::Exact(a), Precision::Exact(b)) if b.is_null() => Precision::Exact(a.clone()),
+        (Precision::Exact(a), Precision::Exact(b)) => {
+            Precision::Exact(if b.partial_cmp(a) == Some(wanted) { b.clone() } else { a.clone() })
+        }
+        _ => Precision::Absent,
+    };
+    ColumnStatistics {
+        null_count: match (&a.null_count, &b.null_count) {
+            (Precision::Exact(a), Precision::Exact(b)) => Precision::Exact(a.saturating_add(*b)),
+            _ => Precision::Absent,
+        },
+        min_value: bound(&a.min_value, &b.min_value, Ordering::Less),
+        max_value: bound(&a.max_value, &b.max_value, Ordering::Greater),
+        ..ColumnStatistics::new_unknown()
+    }
+}
