@@ -30,8 +30,8 @@ const TABLES: [Table; 3] = [
     (
         "entities",
         "uei",
-        "uei text text utf8; duns text text utf8; legal_business_name text text utf8; state text text utf8;
-         congressional_district text text utf8; entity_type text text utf8;
+        "uei string text utf8; duns string text utf8; legal_business_name string text utf8; state string text utf8;
+         congressional_district string text utf8; entity_type string text utf8;
          total_obligation number numeric(23,2) decimal128(18,2); total_obligation_f64 number double precision float64;
          award_count integer bigint int64; date_last_award date date date32; latitude number double precision float64;
          longitude number double precision float64; is_geocoded boolean boolean boolean",
@@ -40,16 +40,16 @@ const TABLES: [Table; 3] = [
     (
         "bmf",
         "id",
-        "id integer integer int32; ein text text utf8; org_name_current text text utf8; ntee_irs text text utf8;
-         f990_org_addr_state text text utf8; is_current boolean boolean boolean;
+        "id integer integer int32; ein string text utf8; org_name_current string text utf8; ntee_irs string text utf8;
+         f990_org_addr_state string text utf8; is_current boolean boolean boolean;
          latitude number double precision float64; longitude number double precision float64",
         &["ein"],
     ),
     (
         "terms",
         "term_id",
-        "term_id integer integer int32; bioguide_id text text utf8; state text text utf8; district integer integer int32;
-         term_start date date date32; term_end date date date32; party text text utf8",
+        "term_id integer integer int32; bioguide_id string text utf8; state string text utf8; district integer integer int32;
+         term_start date date date32; term_end date date date32; party string text utf8",
         &["district"],
     ),
 ];
@@ -143,11 +143,11 @@ fn manifest() -> Value {
             })
             .collect();
         json!({
-            "name": name, "relation_type": "table", "provenance": "published", "queryable": true,
+            "name": name, "relation_type": "table", "provenance": "upstream", "queryable": true,
             "primary_key": [key], "columns": columns,
         })
     };
-    let mut manifest = unsigned("usaspending/manifest.json");
+    let mut manifest = unsigned("demo/usaspending/manifest.json");
     manifest.insert("dataset_name".to_owned(), json!("bench"));
     manifest.insert("collection".to_owned(), json!("bench"));
     manifest.insert("schema_definition".to_owned(), TABLES.iter().map(relation).collect::<Vec<_>>().into());
@@ -156,7 +156,7 @@ fn manifest() -> Value {
 
 fn collection(manifest_hash: &str) -> Value {
     let end = |relation: &str, column: &str| json!({"dataset_name": "bench", "relation": relation, "column": column});
-    let mut collection = unsigned("collection.json");
+    let mut collection = unsigned("demo/collection.json");
     collection.insert("collection_name".to_owned(), json!("bench"));
     collection.insert(
         "members".to_owned(),
@@ -186,7 +186,7 @@ fn collection(manifest_hash: &str) -> Value {
 /// A demo document to start from, its signature taken off.
 fn unsigned(name: &str) -> Map<String, Value> {
     let mut members: Map<String, Value> = serde_json::from_slice(&demo::documents()[name]).unwrap();
-    members.retain(|name, _| name != "signature");
+    members.remove("cryptographic_signature");
     members
 }
 

@@ -4,6 +4,8 @@
 
 use arrow::datatypes::i256;
 
+use crate::postgrest::shortest_digits;
+
 /// A finite decimal number as written: sign, digits before and after the point, no exponent left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecimalText {
@@ -154,7 +156,7 @@ impl DecimalText {
     /// Whether the nearest double's shortest round trip is numerically equal to this value.
     pub fn survives_double(&self) -> bool {
         let Ok(double) = self.to_plain().parse::<f64>() else { return false };
-        double.is_finite() && Self::parse(&format!("{double:e}")).is_some_and(|back| back == *self)
+        double.is_finite() && Self::parse(&shortest_digits(double)).is_some_and(|back| back == *self)
     }
 }
 

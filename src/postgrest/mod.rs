@@ -8,12 +8,13 @@
 //! - [`request`]: endpoints and page requests as addresses.
 //! - [`client`]: one page, one count, and the errors of both.
 //! - [`decode`]: JSON rows to Arrow; [`profile`]: what the values of a page need of their column types.
-//! - [`geometry`]: GeoJSON and WKB.
+//! - [`geometry`]: GeoJSON and WKB; [`float_text`]: a float's shortest digits.
 
 pub mod client;
 pub mod decode;
 mod error;
 pub mod filter;
+pub mod float_text;
 pub mod geometry;
 pub mod profile;
 pub mod request;
@@ -24,6 +25,7 @@ pub use client::{ContentRange, Page, PostgrestClient};
 pub use decode::{TableDecoder, decode_rows};
 pub use error::{DecodeError, PostgrestError, RejectedValue, ServerError, ValueError};
 pub use filter::{Filter, Operator};
+pub use float_text::shortest_digits;
 pub use profile::{ColumnProfile, TableProfile, stored_columns};
 pub use request::{Endpoint, Order, PageRequest};
 pub use rows::OnRow;

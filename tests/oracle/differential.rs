@@ -103,6 +103,8 @@ fn postgresql_agrees() {
             layout: *layout,
             runtime: EngineRuntime::new(Limits::default(), *partitions)
                 .and_then(|runtime| runtime.with_settings(settings))
+                // In service these relations are too small for it.
+                .map(|runtime| if *layout == Layout::Plain { runtime } else { runtime.with_two_step_rows(0) })
                 .unwrap(),
             settings,
         })

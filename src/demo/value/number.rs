@@ -1,6 +1,8 @@
 //! Floating-point text in the three forms the API shows: `double precision`, `real`, and GeoJSON coordinates.
 
-/// Significant digits (without point) and the decimal exponent of the first one, from Rust's shortest form.
+use crate::postgrest::shortest_digits;
+
+/// Significant digits (without point) and the decimal exponent of the first one, from the shortest form.
 fn shortest(text: &str) -> (bool, String, i32) {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -57,7 +59,7 @@ pub(super) fn double_text(value: f64) -> String {
     if !value.is_finite() {
         return special(value.is_nan(), value < 0.0);
     }
-    let (negative, digits, exponent) = shortest(&format!("{value:e}"));
+    let (negative, digits, exponent) = shortest(&shortest_digits(value));
     postgres(negative, &digits, exponent, 15)
 }
 
@@ -66,7 +68,7 @@ pub(super) fn real_text(value: f32) -> String {
     if !value.is_finite() {
         return special(value.is_nan(), value < 0.0);
     }
-    let (negative, digits, exponent) = shortest(&format!("{value:e}"));
+    let (negative, digits, exponent) = shortest(&shortest_digits(value));
     postgres(negative, &digits, exponent, 6)
 }
 
@@ -79,7 +81,7 @@ pub(super) fn coordinate_text(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let (negative, mut digits, mut exponent) = shortest(&format!("{value:e}"));
+    let (negative, mut digits, mut exponent) = shortest(&shortest_digits(value));
     let magnitude = value.abs();
     if magnitude <= 1e-8 || magnitude >= 1e15 {
         let unsigned = scientific(&digits, exponent, 1);

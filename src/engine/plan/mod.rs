@@ -11,6 +11,7 @@ mod query;
 mod session;
 mod statistics;
 mod table;
+mod top_rows;
 
 pub(in crate::engine) use aggregate::MetricDisplay;
 pub(in crate::engine) use functions::{strip_zeros, whole_double};
@@ -20,3 +21,4 @@ pub(in crate::engine) use query::{
 };
 pub use session::EngineRuntime;
 pub use table::{PartFile, RelationData};
+pub(in crate::engine) use top_rows::TopRows;

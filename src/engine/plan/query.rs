@@ -135,10 +135,14 @@ pub(in crate::engine) fn plan_example(
         .build()
 }
 
-/// The plan of a query over stored rows.
-pub(in crate::engine) fn plan_query(query: &CheckedQuery<'_>, data: &RelationData) -> Result<PlannedQuery> {
+/// The plan of a query over stored rows. `threshold` is what [`TopRows::threshold`] found, if the question has one.
+pub(in crate::engine) fn plan_query(
+    query: &CheckedQuery<'_>,
+    data: &RelationData,
+    threshold: Option<Expr>,
+) -> Result<PlannedQuery> {
     match &query.shape {
-        QueryShape::Rows { columns, order } => plan_rows(query, data, columns, order),
+        QueryShape::Rows { columns, order } => plan_rows(query, data, columns, order, threshold),
         QueryShape::Aggregate { groups, metrics, having, order } => {
             plan_aggregate(query, data, groups, metrics, having, order)
         }
@@ -150,6 +154,7 @@ fn plan_rows(
     data: &RelationData,
     columns: &[usize],
     order: &[OrderTerm],
+    threshold: Option<Expr>,
 ) -> Result<PlannedQuery> {
     let relation = query.relation;
     let skip = usize::try_from(query.offset).unwrap_or(usize::MAX);
@@ -158,11 +163,11 @@ fn plan_rows(
     let order = completed_order(relation, data, order);
     // In the order the files have there is nothing to sort, so no top-k either.
     let row_filters = !query.predicates.is_empty() && is_stored_order(&order, data);
-    let plan = scan(relation, data, &query.predicates, row_filters)?
-        .sort(order)?
-        .limit(skip, Some(fetch))?
-        .project(projection)?
-        .build()?;
+    let mut rows = scan(relation, data, &query.predicates, row_filters)?;
+    if let Some(threshold) = threshold {
+        rows = rows.filter(threshold)?;
+    }
+    let plan = rows.sort(order)?.limit(skip, Some(fetch))?.project(projection)?.build()?;
     Ok(PlannedQuery { plan, outputs })
 }
 

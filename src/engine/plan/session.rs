@@ -11,12 +11,16 @@ use datafusion::prelude::SessionConfig;
 
 use crate::config::Limits;
 
+/// Rows below which finding the first ones in one step costs less than in two.
+const TWO_STEP_ROWS: u64 = 100_000;
+
 /// What requests share: file metadata caches and the directory for spill files.
 #[derive(Debug, Clone)]
 pub struct EngineRuntime {
     limits: Limits,
     partitions: usize,
     settings: Vec<(String, String)>,
+    two_step_rows: u64,
     shared: Arc<RuntimeEnv>,
 }
 
@@ -24,7 +28,13 @@ impl EngineRuntime {
     /// `partitions` is the parallelism of one request.
     pub fn new(limits: Limits, partitions: usize) -> datafusion::common::Result<Self> {
         let shared = RuntimeEnvBuilder::new().build_arc()?;
-        Ok(Self { limits, partitions: partitions.max(1), settings: Vec::new(), shared })
+        Ok(Self {
+            limits,
+            partitions: partitions.max(1),
+            settings: Vec::new(),
+            two_step_rows: TWO_STEP_ROWS,
+            shared,
+        })
     }
 
     /// The same with DataFusion settings by name (`datafusion.optimizer.max_passes`), over the ones chosen here. Settings
@@ -34,6 +44,17 @@ impl EngineRuntime {
         self.settings.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         self.session()?;
         Ok(self)
+    }
+
+    /// The same with another number of rows from which the first ones are found in two steps. Changes how an answer is
+    /// found, never the answer.
+    pub fn with_two_step_rows(self, rows: u64) -> Self {
+        Self { two_step_rows: rows, ..self }
+    }
+
+    /// Rows from which the first ones of an order are found in two steps.
+    pub(in crate::engine) fn two_step_rows(&self) -> u64 {
+        self.two_step_rows
     }
 
     /// The limits requests run under.

@@ -10,7 +10,7 @@ use super::{RunOptions, ScanPolicy};
 use crate::catalog::Relation;
 use crate::engine::check::{CheckedQuery, Predicate, QueryShape, Test};
 use crate::engine::parse::Function;
-use crate::engine::plan::{EngineRuntime, RelationData, plan_count, plan_example, plan_query};
+use crate::engine::plan::{EngineRuntime, RelationData, TopRows, plan_count, plan_example, plan_query};
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::shape::{Row, shape_rows};
 use crate::engine::size::{Reading, check_size};
@@ -72,7 +72,7 @@ pub async fn explain_query(
             Err(failed) => return Err(failed),
         };
         let matched = matched_rows(query.relation, data, &query.predicates, runtime).await?;
-        let plan = plan_query(query, data)?.plan;
+        let plan = plan_query(query, data, None)?.plan;
         Ok(json!({
             "source": query.relation.source(),
             "row_count": data.rows,
@@ -215,7 +215,11 @@ async fn read(
     options: RunOptions,
     known: Option<u64>,
 ) -> Result<Found, RunError> {
-    let planned = plan_query(query, data)?;
+    let threshold = match TopRows::of(query, data, runtime.two_step_rows()) {
+        Some(top) => top.threshold(&run(&runtime.session()?, &top.plan(query, data)?).await?)?,
+        None => None,
+    };
+    let planned = plan_query(query, data, threshold)?;
     let batches = run(&runtime.session()?, &planned.plan).await?;
     let mut rows = shape_rows(&batches, &planned.outputs, options.exact_numbers)?;
     // The plan fetches one row more than asked, which shows whether there is more.

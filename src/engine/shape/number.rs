@@ -4,6 +4,7 @@ use serde_json::{Number, Value};
 
 use crate::config::ExactNumbers;
 use crate::engine::number::DecimalText;
+use crate::postgrest::shortest_digits;
 
 /// A decimal spelling as a JSON number, or as a string where a double would change it and the mode asks for that.
 pub(super) fn exact_value(text: &str, mode: ExactNumbers) -> Value {
@@ -18,7 +19,7 @@ pub(super) fn exact_value(text: &str, mode: ExactNumbers) -> Value {
 pub(super) fn double_value(value: f64) -> Value {
     match special(value) {
         Some(name) => name.into(),
-        None => number(&spell(&format!("{value:e}"), 15)),
+        None => number(&spell(&shortest_digits(value), 15)),
     }
 }
 
@@ -26,7 +27,7 @@ pub(super) fn double_value(value: f64) -> Value {
 pub(super) fn real_value(value: f32) -> Value {
     match special(f64::from(value)) {
         Some(name) => name.into(),
-        None => number(&spell(&format!("{value:e}"), 6)),
+        None => number(&spell(&shortest_digits(value), 6)),
     }
 }
 
