@@ -3,7 +3,8 @@
 //! `prepare DATA` makes a store in `DATA/benthic-store` from the generator's Parquet files: the demo catalogue's signed
 //! documents, with the generated districts and nonprofits as rows, indexed as a pull indexes them. `open DATA` times
 //! opening the indexes. `maps DATA` draws a few pictures into DATA. `tables DATA` makes a second store of the generator's
-//! tables, under a signed catalogue of their own; `quick DATA ARGS.json [question…]` times requests over it alone.
+//! tables, under a signed catalogue of their own; `quick DATA ARGS.json [question…]` times requests over it alone,
+//! `small DATA` what a request on a small one costs over the bare plan.
 //!
 //! `peer [--stats FILE] DATA` answers JSON lines on stdin. A spatial question is answered in process (timed, `us`), and once
 //! more as a whole request through `Mirror::rpc`, whose times go to FILE at the end; a tabular one is a whole request, from
@@ -45,11 +46,12 @@ fn main() {
             let questions = serde_json::from_slice(&std::fs::read(questions).unwrap()).unwrap();
             runtime.block_on(tabular::quick(Path::new(data), &questions, only));
         }
+        ["small", data] => runtime.block_on(tabular::small(Path::new(data))),
         ["peer", "--stats", stats, data] => peer::run(&runtime, Path::new(data), Some(Path::new(stats))),
         ["peer", data] => peer::run(&runtime, Path::new(data), None),
         // `cargo bench` and `cargo test --benches` start it without arguments.
         _ => eprintln!(
-            "prepare DATA | open DATA | maps DATA | tables DATA | quick DATA ARGS [QUESTION…] | peer [--stats FILE] DATA"
+            "prepare DATA | open DATA | maps DATA | tables DATA | quick DATA ARGS [QUESTION…] | small DATA | peer [--stats FILE] DATA"
         ),
     }
 }

@@ -3,19 +3,23 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use benthic_mirror::app::{Mirror, MirrorOptions};
 use benthic_mirror::config::{ExactNumbers, ScanPolicy, SystemClock};
 use benthic_mirror::engine::RunOptions;
+use benthic_mirror::store::{Access, Store};
+use datafusion::functions_aggregate::expr_fn::count;
+use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext, col, lit};
 use serde_json::{Map, Value, json};
 
-use crate::{config, tables, trust};
+use crate::{capture, config, snapshot, tables, trust};
 
 /// A mirror over the tables that doesn't refuse what the harness's questions ask of every engine: sums over all rows,
 /// and answers longer than a page.
 pub(crate) fn mirror(data: &Path) -> Mirror {
     let mut config = config();
+    config.concurrency = 2;
     config.limits.max_rows = 100_000;
     config.limits.max_response_bytes = 1 << 30;
     config.limits.request_deadline = Duration::from_secs(120);
@@ -159,7 +163,7 @@ pub(crate) async fn quick(data: &Path, questions: &Value, only: &[&str]) {
         let mut first = None;
         for turn in 0..if asked.len() > 1 { 3 } else { 9 } {
             for request in &asked {
-                let started = std::time::Instant::now();
+                let started = Instant::now();
                 let answer = request.ask(&mirror).await;
                 let elapsed = started.elapsed().as_secs_f64() * 1e3;
                 first.get_or_insert(elapsed);
@@ -174,5 +178,76 @@ pub(crate) async fn quick(data: &Path, questions: &Value, only: &[&str]) {
     }
     for (name, (median, first, rows)) in medians {
         println!("{name:20} {median:9.2} ms   first {first:9.2} ms   {rows} rows");
+    }
+}
+
+/// What the request costs over the plan it runs, on a relation of some thousand rows: the same question through
+/// `Mirror::query` and as a bare DataFusion plan over the same files (one session for all, footers cached), in turns.
+pub(crate) async fn small(data: &Path) {
+    let mirror = mirror(data);
+    let store = Store::open(&tables::store_path(data), Access::ReadOnly).unwrap();
+    let snapshot = snapshot(&store);
+    let files: Vec<String> = capture(&snapshot, ("bench", "terms"))
+        .parts
+        .iter()
+        .map(|part| format!("file://{}", store.object_path(&part.sha256).display()))
+        .collect();
+    let context = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(2));
+    let options = ParquetReadOptions::default().file_extension("");
+    let terms = context.read_parquet(files, options).await.unwrap();
+    let questions = [
+        (
+            "rows",
+            json!({"select": ["term_id", "bioguide_id", "party"], "where": ["state=eq.TX"], "order": ["term_id"], "limit": 100}),
+            terms
+                .clone()
+                .filter(col("state").eq(lit("TX")))
+                .and_then(|rows| rows.select(["term_id", "bioguide_id", "party", "state"].map(col)))
+                .and_then(|rows| rows.sort(vec![col("term_id").sort(true, false)]))
+                .and_then(|rows| rows.limit(0, Some(100)))
+                .unwrap(),
+        ),
+        (
+            "count",
+            json!({"where": ["state=eq.TX"], "metrics": ["n=count:*"]}),
+            terms
+                .clone()
+                .filter(col("state").eq(lit("TX")))
+                .and_then(|rows| rows.aggregate(vec![], vec![count(lit(1_i64)).alias("n")]))
+                .unwrap(),
+        ),
+        (
+            "groups",
+            json!({"group_by": ["party"], "metrics": ["n=count:*"], "order": ["party"]}),
+            terms
+                .clone()
+                .aggregate(vec![col("party")], vec![count(lit(1_i64)).alias("n")])
+                .and_then(|rows| rows.sort(vec![col("party").sort(true, false)]))
+                .unwrap(),
+        ),
+    ];
+    for (name, mut arguments, plan) in questions {
+        arguments["source"] = json!("bench.terms");
+        arguments["question"] = json!(name);
+        let arguments = arguments.as_object().cloned().unwrap();
+        let (mut ours, mut bare) = (Vec::new(), Vec::new());
+        for turn in 0..220 {
+            let started = Instant::now();
+            let answer = mirror.query(arguments.clone()).await.unwrap();
+            let asked = started.elapsed().as_secs_f64() * 1e3;
+            let started = Instant::now();
+            let batches = plan.clone().collect().await.unwrap();
+            let planned = started.elapsed().as_secs_f64() * 1e3;
+            let rows: usize = batches.iter().map(|batch| batch.num_rows()).sum();
+            assert_eq!(answer["row_count"], rows, "{name}");
+            if turn >= 20 {
+                ours.push(asked);
+                bare.push(planned);
+            }
+        }
+        ours.sort_by(f64::total_cmp);
+        bare.sort_by(f64::total_cmp);
+        let (ours, bare) = (ours[ours.len() / 2], bare[bare.len() / 2]);
+        println!("{name:8} request {ours:6.3} ms, bare plan {bare:6.3} ms, ratio {:.2}", ours / bare);
     }
 }

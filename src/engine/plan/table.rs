@@ -1,5 +1,6 @@
 //! A relation's Parquet parts as a DataFusion table.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -184,16 +185,17 @@ impl TableProvider for RelationTable {
         }
         // Footers and page indexes are read once per process: an object's name is its content.
         let footers = state.runtime_env().cache_manager.get_file_metadata_cache();
-        let every: Vec<usize> = (0..self.schema.fields().len()).collect();
-        let statistics = statistics::gather(
-            store.as_ref(),
-            &footers,
-            files.iter().map(|file| &file.object_meta),
-            &self.schema,
-            self.data.rows,
-            projection.unwrap_or(&every),
-        )
-        .await?;
+        let mut wanted: BTreeSet<usize> = match projection {
+            Some(positions) => positions.iter().copied().collect(),
+            None => (0..self.schema.fields().len()).collect(),
+        };
+        // That the files follow each other in the declared order is believed on evidence only.
+        wanted.extend(self.data.sort_key.iter().filter_map(|name| self.schema.index_of(name).ok()));
+        let by_file = statistics::of_files(store.as_ref(), &footers, &files, &self.schema, &wanted).await?;
+        let statistics = statistics::of_all(&by_file, self.data.rows);
+        for (file, statistics) in files.iter_mut().zip(by_file) {
+            file.statistics = Some(Arc::new(statistics));
+        }
         let source = ParquetSource::new(Arc::clone(&self.schema))
             .with_enable_page_index(true)
             .with_bloom_filter_on_read(true)

@@ -58,7 +58,6 @@ impl TopRows {
     ) -> Result<LogicalPlan> {
         let value = column(&self.column);
         filtered(query.relation, data, &query.predicates)?
-            .filter(value.clone().is_not_null())?
             .project([value.clone()])?
             .sort([value.sort(self.direction == Direction::Ascending, false)])?
             .limit(0, Some(self.reach))?
@@ -72,7 +71,12 @@ impl TopRows {
         if rows < self.reach {
             return Ok(None);
         }
-        let value = lit(ScalarValue::try_from_array(last.column(0), last.num_rows() - 1)?);
+        let value = ScalarValue::try_from_array(last.column(0), last.num_rows() - 1)?;
+        // Nulls come last: beyond one there are only nulls, which no comparison would keep.
+        if value.is_null() {
+            return Ok(None);
+        }
+        let value = lit(value);
         Ok(Some(match self.direction {
             Direction::Ascending => column(&self.column).lt_eq(value),
             Direction::Descending => column(&self.column).gt_eq(value),
