@@ -8,6 +8,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 use super::expression::column;
 use super::join_key::KeyForm;
 use super::query::{Output, PlannedQuery, column_outputs, completed_order, filtered, stored_type};
+use super::session::RowFilters;
 use super::table::RelationData;
 use crate::engine::check::{CheckedJoin, JoinMode, JoinSide};
 
@@ -37,7 +38,7 @@ pub(in crate::engine) fn plan_join(
     let (builder, outputs, order) = joined(join, left, right)?;
     let projection: Vec<Expr> = outputs.iter().map(|output| column(&output.alias)).collect();
     let plan = builder.sort(order)?.project(projection)?.build()?;
-    Ok(PlannedQuery { plan, outputs })
+    Ok(PlannedQuery { plan, outputs, row_filters: RowFilters::Off })
 }
 
 fn joined(

@@ -12,6 +12,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 
 use super::aggregate::{MetricDisplay, plan_metric};
 use super::expression::{column, has_key_of_its_own, having, key, test};
+use super::session::RowFilters;
 use super::table::{RelationData, RelationTable};
 use crate::catalog::{ColumnType, Relation};
 use crate::engine::check::{
@@ -25,6 +26,8 @@ pub(in crate::engine) struct PlannedQuery {
     pub(in crate::engine) plan: LogicalPlan,
     /// Output columns in order.
     pub(in crate::engine) outputs: Vec<Output>,
+    /// What kind of session it needs.
+    pub(in crate::engine) row_filters: RowFilters,
 }
 
 /// The hidden column of a one-row aggregate that counts the rows it was made from.
@@ -65,7 +68,7 @@ pub(super) fn filtered(
     data: &RelationData,
     predicates: &[Predicate],
 ) -> Result<LogicalPlanBuilder> {
-    scan(relation, data, predicates, false)
+    scan(relation, data, predicates, RowFilters::Off)
 }
 
 /// The same; `row_filters` as [`RelationTable::with_row_filters`] has it.
@@ -73,7 +76,7 @@ fn scan(
     relation: &Relation,
     data: &RelationData,
     predicates: &[Predicate],
-    row_filters: bool,
+    row_filters: RowFilters,
 ) -> Result<LogicalPlanBuilder> {
     let table = RelationTable::new(relation, data)?.with_row_filters(row_filters);
     let mut builder = LogicalPlanBuilder::scan("relation", provider_as_source(Arc::new(table)), None)?;
@@ -162,13 +165,16 @@ fn plan_rows(
     let (projection, outputs) = column_outputs(relation, columns, "c");
     let order = completed_order(relation, data, order);
     // In the order the files have there is nothing to sort, so no top-k either.
-    let row_filters = !query.predicates.is_empty() && is_stored_order(&order, data);
+    let row_filters = match !query.predicates.is_empty() && is_stored_order(&order, data) {
+        true => RowFilters::On,
+        false => RowFilters::Off,
+    };
     let mut rows = scan(relation, data, &query.predicates, row_filters)?;
     if let Some(threshold) = threshold {
         rows = rows.filter(threshold)?;
     }
     let plan = rows.sort(order)?.limit(skip, Some(fetch))?.project(projection)?.build()?;
-    Ok(PlannedQuery { plan, outputs })
+    Ok(PlannedQuery { plan, outputs, row_filters })
 }
 
 /// Whether rows come in this order from the files.
@@ -314,5 +320,5 @@ fn plan_aggregate(
             display: Display::Metric(planned.display.clone()),
         }))
         .collect();
-    Ok(PlannedQuery { plan: builder.build()?, outputs })
+    Ok(PlannedQuery { plan: builder.build()?, outputs, row_filters: RowFilters::Off })
 }

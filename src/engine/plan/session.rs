@@ -14,6 +14,15 @@ use crate::config::Limits;
 /// Rows below which finding the first ones in one step costs less than in two.
 const TWO_STEP_ROWS: u64 = 100_000;
 
+/// Whether a plan's scans filter rows while they decode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum RowFilters {
+    /// Whole batches are decoded, then filtered.
+    Off,
+    /// Columns that only the answer needs are decoded for passing rows alone.
+    On,
+}
+
 /// What requests share: file metadata caches and the directory for spill files.
 #[derive(Debug, Clone)]
 pub struct EngineRuntime {
@@ -64,6 +73,14 @@ impl EngineRuntime {
 
     /// A fresh session for one request: its own memory pool and spill cap, the shared caches.
     pub(in crate::engine) fn session(&self) -> datafusion::common::Result<SessionState> {
+        self.session_for(RowFilters::Off)
+    }
+
+    /// The same for a plan whose scans filter while they decode.
+    pub(in crate::engine) fn session_for(
+        &self,
+        row_filters: RowFilters,
+    ) -> datafusion::common::Result<SessionState> {
         let pool = usize::try_from(self.limits.memory_limit_bytes).unwrap_or(usize::MAX);
         let spill = DiskManagerBuilder::default()
             .with_mode(DiskManagerMode::OsTmpDirectory)
@@ -78,6 +95,9 @@ impl EngineRuntime {
             .with_create_default_catalog_and_schema(false);
         // Small relations gain nothing from being split, and an answer must not depend on the split anyway.
         config.options_mut().optimizer.repartition_file_min_size = 8 * 1024 * 1024;
+        // Should such a plan need a top-k after all (files whose order isn't proven), its bound must not reach the scan:
+        // filters that change while rows are filtered in the decoder lose rows (DataFusion issue 24352).
+        config.options_mut().optimizer.enable_topk_dynamic_filter_pushdown = row_filters == RowFilters::Off;
         for (name, value) in &self.settings {
             config.options_mut().set(name, value)?;
         }

@@ -24,6 +24,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use sha2::{Digest, Sha256};
 
+use super::session::RowFilters;
 use super::statistics;
 use crate::catalog::Relation;
 
@@ -58,7 +59,7 @@ pub struct PartFile {
 pub(in crate::engine) struct RelationTable {
     data: RelationData,
     schema: SchemaRef,
-    row_filters: bool,
+    row_filters: RowFilters,
 }
 
 impl RelationTable {
@@ -73,7 +74,7 @@ impl RelationTable {
             })
             .collect::<Result<Vec<_>, arrow::error::ArrowError>>()
             .map_err(|error| DataFusionError::ArrowError(Box::new(error), None))?;
-        Ok(Self { data: data.clone(), schema: Arc::new(Schema::new(fields)), row_filters: false })
+        Ok(Self { data: data.clone(), schema: Arc::new(Schema::new(fields)), row_filters: RowFilters::Off })
     }
 
     /// Every stored column.
@@ -84,13 +85,13 @@ impl RelationTable {
             .iter()
             .map(|field| Field::new(field.name(), viewed(field.data_type()), true))
             .collect();
-        Self { data: data.clone(), schema: Arc::new(Schema::new(fields)), row_filters: false }
+        Self { data: data.clone(), schema: Arc::new(Schema::new(fields)), row_filters: RowFilters::Off }
     }
 
     /// The same, with filters applied while decoding: columns that only the answer needs are decoded for passing rows
-    /// alone. Faster where many columns are read for few rows, slower where few columns are read for many. Not for a plan
-    /// with a top-k over it: there DataFusion 55 may lose rows (its issue 24352).
-    pub(in crate::engine) fn with_row_filters(self, row_filters: bool) -> Self {
+    /// alone. Faster where many columns are read for few rows, slower where few columns are read for many. The plan must run
+    /// in a session made for it.
+    pub(in crate::engine) fn with_row_filters(self, row_filters: RowFilters) -> Self {
         Self { row_filters, ..self }
     }
 
@@ -199,8 +200,8 @@ impl TableProvider for RelationTable {
         let source = ParquetSource::new(Arc::clone(&self.schema))
             .with_enable_page_index(true)
             .with_bloom_filter_on_read(true)
-            .with_pushdown_filters(self.row_filters)
-            .with_reorder_filters(self.row_filters)
+            .with_pushdown_filters(self.row_filters == RowFilters::On)
+            .with_reorder_filters(self.row_filters == RowFilters::On)
             .with_parquet_file_reader_factory(Arc::new(CachedParquetFileReaderFactory::new(store, footers)));
         let mut builder = FileScanConfigBuilder::new(url, Arc::new(source))
             .with_projection_indices(projection.cloned())?

@@ -220,7 +220,7 @@ async fn read(
         None => None,
     };
     let planned = plan_query(query, data, threshold)?;
-    let batches = run(&runtime.session()?, &planned.plan).await?;
+    let batches = run(&runtime.session_for(planned.row_filters)?, &planned.plan).await?;
     let mut rows = shape_rows(&batches, &planned.outputs, options.exact_numbers)?;
     // The plan fetches one row more than asked, which shows whether there is more.
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
