@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, Decimal128Array, Decimal256Array, Float32Array, Float64Array, Int32Array, RecordBatch,
-    StringArray,
+    ArrayRef, Decimal128Array, Decimal256Array, Float32Array, Float64Array, Int32Array, Int64Array,
+    RecordBatch, StringArray,
 };
 use arrow::datatypes::{DataType, Field, Schema, i256};
 use benthic_mirror::catalog::Catalog;
@@ -282,4 +282,50 @@ fn padded_text() {
     relation.check("x=like.A_\u{20}", |_| false);
     relation.check("x=like.\"A  \"", |id| values[id] == "A  ");
     relation.check("x=like.A%", |id| values[id].starts_with('A'));
+}
+
+/// Counts and extremes come from footers where those say enough. The smallest value, the largest and two nulls lie in
+/// files or row groups whose footers say nothing.
+#[test]
+fn footers_that_are_silent_hide_no_extreme() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = one_relation(&[("id", "bigint"), ("x", "bigint")], &["id"]);
+    let schema = Arc::new(Schema::new(vec![
+        Field::new("id", DataType::Int64, true),
+        Field::new("x", DataType::Int64, true),
+    ]));
+    let values = [vec![Some(5), Some(7), None, None], vec![Some(-1), None, Some(99), None], vec![None, None]];
+    for silent in [None, Some(0), Some(1), Some(2)] {
+        let mut data: Option<RelationData> = None;
+        let mut first = 0;
+        for (at, values) in values.iter().enumerate() {
+            let ids: Vec<i64> = (first..).take(values.len()).collect();
+            first += values.len() as i64;
+            let columns: Vec<ArrayRef> =
+                vec![Arc::new(Int64Array::from(ids)), Arc::new(Int64Array::from(values.clone()))];
+            let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+            let layout = if silent == Some(at) { Layout::PairsBloomOnly } else { Layout::Pairs };
+            let name = format!("r-{silent:?}-{at}");
+            let part = write(directory.path(), &name, batch, vec!["id".to_owned()], Vec::new(), layout);
+            match &mut data {
+                Some(data) => {
+                    data.parts.extend(part.parts);
+                    data.rows += part.rows;
+                }
+                None => data = Some(part),
+            }
+        }
+        let arguments = QueryArguments {
+            source: "o.r".to_owned(),
+            metrics: ["n=count:*", "c=count:x", "lo=min:x", "hi=max:x"].map(str::to_owned).to_vec(),
+            ..QueryArguments::default()
+        };
+        let runtime = EngineRuntime::new(Limits::default(), 2).unwrap();
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let query = check_query(&catalog, &arguments, runtime.limits()).unwrap();
+        let answer = tokio.block_on(run_query(&query, &data.unwrap(), "", &runtime, OPTIONS)).unwrap();
+        let row = &answer.rows[0];
+        let found = ["n", "c", "lo", "hi"].map(|name| row[name].as_i64().unwrap());
+        assert_eq!(found, [10, 4, -1, 99], "silent: {silent:?}");
+    }
 }
