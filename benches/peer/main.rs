@@ -4,7 +4,8 @@
 //! documents, with the generated districts and nonprofits as rows, indexed as a pull indexes them. `open DATA` times
 //! opening the indexes. `maps DATA` draws a few pictures into DATA. `tables DATA` makes a second store of the generator's
 //! tables, under a signed catalogue of their own; `quick DATA ARGS.json [question…]` times requests over it alone,
-//! `small DATA` what a request on a small one costs over the bare plan.
+//! `small DATA` what a request on a small one costs over the bare plan. `once DATA find_district|count_filter` opens the
+//! store, answers one question and ends.
 //!
 //! `peer [--stats FILE] DATA` answers JSON lines on stdin. A spatial question is answered in process (timed, `us`), and once
 //! more as a whole request through `Mirror::rpc`, whose times go to FILE at the end; a tabular one is a whole request, from
@@ -46,14 +47,31 @@ fn main() {
             let questions = serde_json::from_slice(&std::fs::read(questions).unwrap()).unwrap();
             runtime.block_on(tabular::quick(Path::new(data), &questions, only));
         }
+        ["once", data, question] => runtime.block_on(once(Path::new(data), question)),
         ["small", data] => runtime.block_on(tabular::small(Path::new(data))),
         ["peer", "--stats", stats, data] => peer::run(&runtime, Path::new(data), Some(Path::new(stats))),
         ["peer", data] => peer::run(&runtime, Path::new(data), None),
         // `cargo bench` and `cargo test --benches` start it without arguments.
         _ => eprintln!(
-            "prepare DATA | open DATA | maps DATA | tables DATA | quick DATA ARGS [QUESTION…] | small DATA | peer [--stats FILE] DATA"
+            "prepare DATA | open DATA | maps DATA | tables DATA | quick DATA ARGS [QUESTION…] | small DATA | once DATA QUESTION | peer [--stats FILE] DATA"
         ),
     }
+}
+
+/// One answer from a process of its own.
+async fn once(data: &Path, question: &str) {
+    let answer = match question {
+        "find_district" => {
+            let arguments =
+                serde_json::json!({"operation": question, "lat": 38.9, "lon": -77.04, "congress": 119});
+            spatial::mirror(data).rpc(arguments.as_object().cloned().unwrap()).await.unwrap()
+        }
+        _ => {
+            let request = tabular::request(question, &serde_json::Value::Null).unwrap();
+            request.ask(&tabular::mirror(data)).await
+        }
+    };
+    println!("{}", answer["rows"]);
 }
 
 pub(crate) fn store_path(data: &Path) -> PathBuf {
