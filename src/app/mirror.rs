@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::error::AppError;
+use super::shelf::{DistrictShelf, ShelvedNonprofits};
 use crate::catalog::{Catalog, Relation, ranking};
 use crate::config::{Clock, Config};
 use crate::engine::{EngineRuntime, PartFile, Refusal, RefusalCode, RelationData, RunOptions};
-use crate::spatial::{Districts, Nonprofits};
 use crate::store::{
-    Access, Capture, ObjectCheck, RelationState, Snapshot, SnapshotId, Store, StoreError, Trust,
+    Access, Capture, ObjectCheck, Part, RelationState, Snapshot, SnapshotId, Store, StoreError, Trust,
 };
 
 /// What a mirror is opened with.
@@ -30,7 +30,7 @@ pub struct MirrorOptions {
 
 /// Answers questions from a store.
 pub struct Mirror {
-    store: Store,
+    pub(super) store: Store,
     pub(super) options: MirrorOptions,
     pub(super) runtime: EngineRuntime,
     pub(super) clock: Arc<dyn Clock>,
@@ -42,8 +42,8 @@ pub struct Mirror {
 pub(super) struct Serving {
     pub(super) snapshot: Snapshot,
     pub(super) ranking: ranking::Index,
-    pub(super) districts: OnceCell<Districts>,
-    pub(super) nonprofits: OnceCell<Nonprofits>,
+    pub(super) districts: OnceCell<DistrictShelf>,
+    pub(super) nonprofits: OnceCell<ShelvedNonprofits>,
 }
 
 /// A relation's rows together with what is known about them.
@@ -127,8 +127,21 @@ impl Mirror {
         }
     }
 
-    /// The rows of a relation in a snapshot, or why they aren't there.
+    /// The rows of a relation in a snapshot, each part checked before its first use, or why they aren't there.
     pub(super) fn held<'a>(&self, serving: &'a Serving, relation: &Relation) -> Result<Held<'a>, AppError> {
+        let mut held = self.unchecked(serving, relation)?;
+        for part in &held.capture.parts {
+            held.hashed &= self.store.check_object(&part.object())? == ObjectCheck::Hashed;
+        }
+        Ok(held)
+    }
+
+    /// The same with no part checked yet, for answers that read none.
+    pub(super) fn unchecked<'a>(
+        &self,
+        serving: &'a Serving,
+        relation: &Relation,
+    ) -> Result<Held<'a>, AppError> {
         let capture = match serving.snapshot.document.relation(&relation.dataset, &relation.name) {
             Some(entry) => match entry.capture() {
                 Some(capture) => capture,
@@ -136,26 +149,21 @@ impl Mirror {
             },
             None => return Err(not_mirrored(serving, relation, None).into()),
         };
-        let mut hashed = true;
-        let mut parts = Vec::with_capacity(capture.parts.len());
-        for part in &capture.parts {
-            hashed &= self.store.check_object(&part.object())? == ObjectCheck::Hashed;
-            parts.push(PartFile {
-                path: self.store.object_path(&part.sha256),
-                bytes: part.bytes,
-                rows: part.rows,
-            });
-        }
-        let inexact =
-            capture.columns.iter().filter(|column| column.inexact).map(|column| column.name.clone());
-        let data = RelationData {
-            schema: capture.schema(),
-            parts,
-            sort_key: capture.sort_key.clone(),
-            rows: capture.rows,
-            inexact: inexact.collect(),
-        };
-        Ok(Held { capture, data, hashed })
+        Ok(Held { capture, data: relation_data(&self.store, capture), hashed: true })
+    }
+}
+
+/// A capture's rows as the engine reads them.
+pub(super) fn relation_data(store: &Store, capture: &Capture) -> RelationData {
+    let part =
+        |part: &Part| PartFile { path: store.object_path(&part.sha256), bytes: part.bytes, rows: part.rows };
+    let inexact = capture.columns.iter().filter(|column| column.inexact).map(|column| column.name.clone());
+    RelationData {
+        schema: capture.schema(),
+        parts: capture.parts.iter().map(part).collect(),
+        sort_key: capture.sort_key.clone(),
+        rows: capture.rows,
+        inexact: inexact.collect(),
     }
 }
 

@@ -6,14 +6,24 @@
 mod answer;
 mod discover;
 mod error;
+mod indexes;
+mod lookup;
+mod map;
 mod mirror;
+mod picture;
+mod raster;
 mod route;
 mod served;
+mod shelf;
 mod spatial;
+mod spatial_rows;
 mod status;
 
 pub use discover::{Detail, DiscoverArguments};
 pub use error::AppError;
+pub use indexes::SpatialIndexes;
+pub use lookup::PlaceLookup;
+pub use map::{MapPicture, MapRequest};
 pub use mirror::{Mirror, MirrorOptions};
 pub use spatial::RpcArguments;
 pub use status::RelationStatus;

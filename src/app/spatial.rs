@@ -2,17 +2,14 @@
 
 use std::time::Instant;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Int32Type, Int64Type};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
 
 use super::error::AppError;
 use super::mirror::{Held, Mirror, Serving, manifest_hashes};
-use crate::engine::{Refusal, RefusalCode, read_arguments, read_columns};
-use crate::spatial::districts::{DISTRICT_COLUMNS, DistrictRow, Districts};
-use crate::spatial::nonprofits::{NONPROFIT_COLUMNS, NonprofitRow, Nonprofits};
+use crate::catalog::Relation;
+use crate::engine::{Refusal, RefusalCode, read_arguments};
 use crate::spatial::{SpatialAnswer, SpatialArguments, SpatialRefusal, SpatialRequest};
 
 /// Arguments of `benthic_rpc`.
@@ -68,27 +65,27 @@ impl Mirror {
         let request = SpatialRequest::parse(arguments.operation.trim(), &spatial)
             .map_err(|refusal| refused(*refusal))?;
         let serving = self.serving()?;
-        let catalog = &serving.snapshot.catalog;
-        let source = request.source();
-        let relation = catalog.relation(source).filter(|relation| relation.queryable).ok_or_else(|| {
-            Refusal::new(
-                RefusalCode::UnknownRelation,
-                format!("`{source}`, which this operation reads, isn't signed."),
-            )
-            .fact("source", source)
-            .terminal()
-        })?;
-        let held = self.held(&serving, relation)?;
+        let relation = spatial_relation(&serving, request.source())?;
         let max_rows = usize::try_from(self.runtime.limits().max_rows).unwrap_or(usize::MAX);
-        let answer = match &request {
-            SpatialRequest::FindDistrict(request) => request.answer(self.districts(&serving, &held).await?),
+        let (mut answer, hashed, notice) = match &request {
+            SpatialRequest::FindDistrict(request) => {
+                let shelf = self.districts(&serving, relation).await?;
+                let shelved = self.congress(&serving, relation, shelf, request.congress.number).await?;
+                (request.answer_on(shelved.view(shelf)), shelved.hashed, shelved.notice)
+            }
             SpatialRequest::DistrictsInBbox(request) => {
-                request.answer(self.districts(&serving, &held).await?, max_rows)
+                let shelf = self.districts(&serving, relation).await?;
+                let shelved = self.congress(&serving, relation, shelf, request.congress.number).await?;
+                (request.answer_on(shelved.view(shelf), max_rows), shelved.hashed, shelved.notice)
             }
             SpatialRequest::NonprofitsNearby(request) => {
-                request.answer(self.nonprofits(&serving, &held).await?, max_rows)
+                let nearby = self.nonprofits(&serving, relation).await?;
+                (request.answer(&nearby.index, max_rows), nearby.hashed, nearby.notice.clone())
             }
         };
+        answer.warnings.extend(notice);
+        let catalog = &serving.snapshot.catalog;
+        let held = Held { hashed, ..self.unchecked(&serving, relation)? };
         let hash = manifest_hashes(catalog).get(relation.dataset.as_str()).copied().unwrap_or("");
         let provenance = self.provenance(&serving, &held, hash, started);
         let endpoint = catalog
@@ -97,34 +94,18 @@ impl Mirror {
             .map(|endpoint| endpoint.base_url.clone());
         Ok(result(answer, endpoint, provenance.value, provenance.warning))
     }
-
-    async fn districts<'s>(&self, serving: &'s Serving, held: &Held<'_>) -> Result<&'s Districts, AppError> {
-        serving
-            .districts
-            .get_or_try_init(|| async {
-                let batches = read_columns(&held.data, &DISTRICT_COLUMNS, &self.runtime).await?;
-                Ok(Districts::build(batches.iter().flat_map(district_rows)))
-            })
-            .await
-    }
-
-    async fn nonprofits<'s>(
-        &self,
-        serving: &'s Serving,
-        held: &Held<'_>,
-    ) -> Result<&'s Nonprofits, AppError> {
-        serving
-            .nonprofits
-            .get_or_try_init(|| async {
-                let batches = read_columns(&held.data, &NONPROFIT_COLUMNS, &self.runtime).await?;
-                Nonprofits::build(batches.iter().flat_map(nonprofit_rows))
-                    .map_err(|error| AppError::Internal { detail: error.to_string() })
-            })
-            .await
-    }
 }
 
-fn refused(refusal: SpatialRefusal) -> Refusal {
+/// The signed relation an operation reads.
+pub(super) fn spatial_relation<'s>(serving: &'s Serving, source: &str) -> Result<&'s Relation, Refusal> {
+    serving.snapshot.catalog.relation(source).filter(|relation| relation.queryable).ok_or_else(|| {
+        let message = format!("`{source}`, which this operation reads, isn't signed.");
+        Refusal::new(RefusalCode::UnknownRelation, message).fact("source", source).terminal()
+    })
+}
+
+/// A spatial refusal as the engine's.
+pub(super) fn refused(refusal: SpatialRefusal) -> Refusal {
     let code = match refusal.code {
         "bad_argument" => RefusalCode::BadArgument,
         _ => RefusalCode::BadRpcArguments,
@@ -153,74 +134,5 @@ fn result(answer: SpatialAnswer, endpoint: Option<String>, served: Value, warnin
         "metadata": metadata,
         "warnings": warnings,
         "served": served,
-    })
-}
-
-/// Typed access to one row of a batch by column name.
-struct RowReader<'a> {
-    batch: &'a RecordBatch,
-    row: usize,
-}
-
-impl RowReader<'_> {
-    fn array(&self, name: &str) -> Option<&ArrayRef> {
-        self.batch.column_by_name(name).filter(|array| array.is_valid(self.row))
-    }
-
-    fn text(&self, name: &str) -> Option<String> {
-        let array = self.array(name)?;
-        match array.data_type() {
-            DataType::Utf8View => Some(array.as_string_view_opt()?.value(self.row).to_owned()),
-            _ => Some(array.as_string_opt::<i32>()?.value(self.row).to_owned()),
-        }
-    }
-
-    fn integer(&self, name: &str) -> Option<i64> {
-        let array = self.array(name)?;
-        match array.data_type() {
-            DataType::Int32 => Some(array.as_primitive_opt::<Int32Type>()?.value(self.row).into()),
-            _ => Some(array.as_primitive_opt::<Int64Type>()?.value(self.row)),
-        }
-    }
-
-    fn flag(&self, name: &str) -> Option<bool> {
-        Some(self.array(name)?.as_boolean_opt()?.value(self.row))
-    }
-
-    fn bytes(&self, name: &str) -> Option<Vec<u8>> {
-        let array = self.array(name)?;
-        match array.data_type() {
-            DataType::BinaryView => Some(array.as_binary_view_opt()?.value(self.row).to_vec()),
-            _ => Some(array.as_binary_opt::<i32>()?.value(self.row).to_vec()),
-        }
-    }
-}
-
-fn district_rows(batch: &RecordBatch) -> impl Iterator<Item = DistrictRow> + '_ {
-    (0..batch.num_rows()).filter_map(move |row| {
-        let reader = RowReader { batch, row };
-        Some(DistrictRow {
-            // Both are declared not null; a row without them is in no congress.
-            id: reader.integer("id")?,
-            congress_number: reader.integer("congress_number")?,
-            statename: reader.text("statename"),
-            district: reader.integer("district"),
-            district_id: reader.text("district_id"),
-            geometry: reader.bytes("geom"),
-        })
-    })
-}
-
-fn nonprofit_rows(batch: &RecordBatch) -> impl Iterator<Item = NonprofitRow> + '_ {
-    (0..batch.num_rows()).map(move |row| {
-        let reader = RowReader { batch, row };
-        NonprofitRow {
-            ein: reader.text("ein"),
-            org_name: reader.text("org_name_current"),
-            ntee: reader.text("ntee_irs"),
-            state: reader.text("f990_org_addr_state"),
-            is_current: reader.flag("is_current"),
-            geometry: reader.bytes("geom_point"),
-        }
     })
 }

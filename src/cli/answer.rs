@@ -1,8 +1,8 @@
-//! `discover`, `query`, `join`, `rpc`: the tools on the command line, through the same code.
+//! `discover`, `query`, `join`: the tools on the command line, through the same code.
 
 use serde_json::{Map, Value, json};
 
-use super::arguments::{DiscoverCommand, Format, JoinCommand, QueryCommand, RpcCommand};
+use super::arguments::{DiscoverCommand, Format, JoinCommand, QueryCommand};
 use super::context::Context;
 use super::error::CliError;
 use super::output::print_answer;
@@ -98,32 +98,6 @@ pub(super) async fn join(context: &Context, command: JoinCommand) -> Result<(), 
     put(&mut arguments, "mode", command.mode);
     put(&mut arguments, "limit", command.limit);
     let answer = context.mirror()?.join(arguments).await?;
-    print_answer(&answer, command.format);
-    Ok(())
-}
-
-/// Prints the rows of a spatial operation.
-pub(super) async fn rpc(context: &Context, command: RpcCommand) -> Result<(), CliError> {
-    let mut arguments = Map::new();
-    arguments.insert("operation".to_owned(), command.operation.into());
-    for (name, value) in [
-        ("lat", command.lat),
-        ("lon", command.lon),
-        ("congress", command.congress),
-        ("min_lat", command.min_lat),
-        ("max_lat", command.max_lat),
-        ("min_lon", command.min_lon),
-        ("max_lon", command.max_lon),
-        ("radius_meters", command.radius_meters),
-    ] {
-        if let Some(text) = value {
-            let number: serde_json::Number = serde_json::from_str(text.trim()).map_err(|_| {
-                CliError::with_code(format!("--{}: `{text}` is not a number", name.replace('_', "-")), 64)
-            })?;
-            arguments.insert(name.to_owned(), Value::Number(number));
-        }
-    }
-    let answer = context.mirror()?.rpc(arguments).await?;
     print_answer(&answer, command.format);
     Ok(())
 }

@@ -45,6 +45,8 @@ pub(super) enum Command {
     Join(JoinCommand),
     /// Look up districts and nonprofits by place.
     Rpc(RpcCommand),
+    /// Draw the districts of a congress, with a place and what is near it.
+    Map(MapCommand),
     /// What the store holds.
     Status,
     /// Show the configuration.
@@ -245,7 +247,60 @@ pub(super) struct RpcCommand {
     /// Radius in planar metres.
     #[arg(long, allow_hyphen_values = true)]
     pub(super) radius_meters: Option<String>,
+    /// Answer every row of this CSV file (`-`: stdin) instead: find_district adds the district, nonprofits_nearby the
+    /// number of nonprofits.
+    #[arg(long, value_name = "FILE")]
+    pub(super) csv: Option<PathBuf>,
+    /// Where the answered rows go (default: stdout).
+    #[arg(long, value_name = "FILE", requires = "csv")]
+    pub(super) out: Option<PathBuf>,
+    /// The file's latitude column (default: lat or latitude).
+    #[arg(long, value_name = "NAME", requires = "csv")]
+    pub(super) lat_column: Option<String>,
+    /// The file's longitude column (default: lon, lng, long or longitude).
+    #[arg(long, value_name = "NAME", requires = "csv")]
+    pub(super) lon_column: Option<String>,
+    /// What the names of added columns begin with.
+    #[arg(long, default_value = "", requires = "csv")]
+    pub(super) prefix: String,
+    /// What happens at a row that is no place: its reason goes into the column `error`, or the run stops.
+    #[arg(long, value_enum, default_value = "column", requires = "csv")]
+    pub(super) on_error: OnError,
     /// Output.
     #[arg(long, value_enum, default_value = "table")]
     pub(super) format: Format,
+}
+
+/// What happens at a row that is no place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnError {
+    /// The row is written without an answer, with its line and the reason in the column `error`.
+    Column,
+    /// Nothing is written.
+    Stop,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MapCommand {
+    /// The congress whose districts are drawn.
+    #[arg(long, default_value_t = 118)]
+    pub(super) congress: i64,
+    /// Draw this box: min_lon,min_lat,max_lon,max_lat; districts whose boxes overlap it are marked.
+    #[arg(long, allow_hyphen_values = true, value_name = "BOX")]
+    pub(super) bbox: Option<String>,
+    /// Mark this place and the district it lies in: lat,lon.
+    #[arg(long, allow_hyphen_values = true, value_name = "LAT,LON")]
+    pub(super) point: Option<String>,
+    /// Also the nonprofits within this many planar metres of the place.
+    #[arg(long, requires = "point", value_name = "METRES")]
+    pub(super) radius: Option<i64>,
+    /// Mark the places of this CSV file (columns lat and lon).
+    #[arg(long, value_name = "FILE")]
+    pub(super) points: Option<PathBuf>,
+    /// The picture, .svg or .png.
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: PathBuf,
+    /// Width in pixels.
+    #[arg(long, default_value_t = 1600, value_parser = clap::value_parser!(u32).range(320..=8000))]
+    pub(super) width: u32,
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::error::{CliError, NO_FILE, USAGE};
-use crate::app::{Mirror, MirrorOptions};
+use crate::app::{Mirror, MirrorOptions, SpatialIndexes};
 use crate::bdp::TrustedKeys;
 use crate::config::{Clock, Config, Layers, SystemClock};
 use crate::demo;
 use crate::engine::RunOptions;
 use crate::store::{MirrorKey, StoreError, Trust, files};
-use crate::sync::Upstream;
+use crate::sync::{IndexBuilder, Upstream};
 
 /// Configuration file read when none is named.
 const CONFIG_FILE: &str = "mirror.toml";
@@ -116,6 +116,13 @@ impl Context {
     /// The configured publisher.
     pub(super) fn upstream(&self) -> Result<Upstream, CliError> {
         Upstream::new(&self.config).map_err(|error| CliError::failed(error.to_string()))
+    }
+
+    /// What builds the indexes of a pull.
+    pub(super) fn indexes(&self) -> Result<Arc<dyn IndexBuilder>, CliError> {
+        let indexes =
+            SpatialIndexes::new(&self.config).map_err(|error| CliError::failed(error.to_string()))?;
+        Ok(Arc::new(indexes))
     }
 
     /// The mirror's signing key; made on first use, which is said.

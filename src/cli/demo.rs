@@ -59,8 +59,9 @@ impl DemoStore {
         let root = demo::DOCUMENT_ROOT
             .parse()
             .map_err(|error| CliError::failed(format!("the demo's root is no address: {error}")))?;
-        let options =
+        let mut options =
             PullOptions::new(root, demo::COLLECTION, demo_keys()?, MirrorKey::generate(demo::DEMO_KEY_SEED));
+        options.indexes = context.indexes()?;
         let store = Store::create_or_open(&path)?;
         let mut writer = store.writer()?;
         let pulled = pull(upstream.net(), &mut writer, &options, context.clock.as_ref(), progress).await;

@@ -13,8 +13,11 @@ mod demo;
 mod error;
 mod keygen;
 mod logging;
+mod map;
 mod output;
+mod places;
 mod progress;
+mod rpc;
 mod serve;
 mod status;
 mod sync;
@@ -61,7 +64,8 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Discover(arguments) => answer::discover(context, arguments),
         Command::Query(arguments) => answer::query(context, arguments).await,
         Command::Join(arguments) => answer::join(context, arguments).await,
-        Command::Rpc(arguments) => answer::rpc(context, arguments).await,
+        Command::Rpc(arguments) => rpc::run(context, arguments).await,
+        Command::Map(arguments) => map::run(context, arguments).await,
         Command::Status => status::run(context),
         Command::Config(arguments) => config::run(context, arguments),
         Command::Keygen => keygen::run(context),

@@ -80,6 +80,9 @@ impl Bars {
             Event::RelationRetried { source, reason } => {
                 self.note(&format!("{source}: reading again: {reason}"))
             }
+            Event::IndexFailed { source, reason } => {
+                self.note(&format!("{source}: no index: {reason}"));
+            }
             Event::RelationFailed { source, reason } => {
                 self.drop_bar(source);
                 self.note(&format!("{source}: failed: {reason}"));
@@ -120,6 +123,7 @@ fn line(event: Event<'_>) {
         }
         Event::RelationSkipped { source, reason } => eprintln!("skipped {source}: {reason}"),
         Event::RelationRetried { source, reason } => eprintln!("reading {source} again: {reason}"),
+        Event::IndexFailed { source, reason } => eprintln!("no index over {source}: {reason}"),
         Event::RelationFailed { source, reason } => eprintln!("failed {source}: {reason}"),
         Event::Restarted { before, after } => {
             eprintln!("the collection changed from {before} to {after}; starting again");

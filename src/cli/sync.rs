@@ -44,6 +44,7 @@ pub(super) async fn run(context: &Context, arguments: SyncArguments) -> Result<(
             .map_err(|error| CliError::with_code(format!("--collection-hash {hash}: {error}"), 64))?;
         options.expected_collection_hash = Some(hash);
     }
+    options.indexes = context.indexes()?;
     let store = Store::create_or_open(&context.config.store)?;
     let mut writer = store.writer()?;
     let upstream = context.upstream()?;

@@ -25,5 +25,5 @@ pub use refusal::{Refusal, RefusalCode};
 pub use request::{JoinArguments, QueryArguments, read_arguments};
 pub use run::{
     Answer, JoinSource, RunError, RunOptions, SourceReport, TruncatedBy, explain_join, explain_query,
-    read_columns, run_join, run_query,
+    read_columns, read_columns_of, run_join, run_query,
 };

@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value, json};
 
 use super::boxes::FloatBox;
-use super::districts::{District, Districts, UnusableGeometry};
+use super::districts::{CongressMap, District, Districts, UnusableGeometry};
 use super::nonprofits::Nonprofits;
 use super::operation::{CongressArgument, DistrictsInBbox, FindDistrict, NonprofitsNearby, SpatialRequest};
 use super::projection::project;
@@ -54,12 +54,28 @@ impl SpatialMetadata {
     }
 }
 
+/// The map a district question is about, and the congresses there are maps of.
+#[derive(Debug, Clone, Copy)]
+pub struct MapView<'a> {
+    /// The map of the congress asked about, if there is one.
+    pub map: Option<&'a CongressMap>,
+    /// Every congress there is a map of, ascending.
+    pub congresses: &'a [i64],
+}
+
 impl FindDistrict {
-    /// The district that contains the point: one row or none.
+    /// The district that contains the point, among maps in memory.
     pub fn answer(&self, districts: &Districts) -> SpatialAnswer {
+        let congresses: Vec<i64> = districts.congresses().collect();
+        let map = districts.congress(self.congress.number);
+        self.answer_on(MapView { map, congresses: &congresses })
+    }
+
+    /// The district that contains the point: one row or none.
+    pub fn answer_on(&self, view: MapView<'_>) -> SpatialAnswer {
         let request = SpatialRequest::FindDistrict(self.clone());
         let mut warnings = request.warnings();
-        let map = districts.congress(self.congress.number);
+        let map = view.map;
         let found = map.zip(project(self.lon, self.lat)).and_then(|(map, point)| map.find(point));
         match (&found, map) {
             (Some(found), _) if found.count > 1 => warnings.push(format!(
@@ -73,20 +89,27 @@ impl FindDistrict {
             )),
             _ => {}
         }
-        warnings.extend(map_warnings(districts, self.congress));
+        warnings.extend(map_warnings(view, self.congress));
         let rows = found.map(|found| find_district_row(found.district)).into_iter().collect();
         answer(&request, rows, None, warnings)
     }
 }
 
 impl DistrictsInBbox {
-    /// The districts whose boxes overlap the envelope's, by id; at most `max_rows`.
+    /// The districts whose boxes overlap the envelope's, among maps in memory.
     pub fn answer(&self, districts: &Districts, max_rows: usize) -> SpatialAnswer {
+        let congresses: Vec<i64> = districts.congresses().collect();
+        let map = districts.congress(self.congress.number);
+        self.answer_on(MapView { map, congresses: &congresses }, max_rows)
+    }
+
+    /// The districts whose boxes overlap the envelope's, by id; at most `max_rows`.
+    pub fn answer_on(&self, view: MapView<'_>, max_rows: usize) -> SpatialAnswer {
         let request = SpatialRequest::DistrictsInBbox(self.clone());
         let mut warnings = request.warnings();
         let bounds = FloatBox::of_envelope(self.min_lat, self.max_lat, self.min_lon, self.max_lon);
         let mut found = Vec::new();
-        if let Some((map, bounds)) = districts.congress(self.congress.number).zip(bounds) {
+        if let Some((map, bounds)) = view.map.zip(bounds) {
             found = map.in_box(&bounds);
             let spanning = map.world_spanning_in_box(&bounds);
             warnings.extend(spanning.into_iter().map(|district| {
@@ -97,7 +120,7 @@ impl DistrictsInBbox {
                 )
             }));
         }
-        warnings.extend(map_warnings(districts, self.congress));
+        warnings.extend(map_warnings(view, self.congress));
         let total = found.len();
         let rows = found.into_iter().take(max_rows).map(district_in_bbox_row).collect();
         answer(&request, rows, Some(total), warnings)
@@ -146,9 +169,9 @@ fn answer(
 }
 
 /// What the map itself makes uncertain: a congress that isn't there, rows without a usable shape.
-fn map_warnings(districts: &Districts, congress: CongressArgument) -> Option<String> {
-    let Some(map) = districts.congress(congress.number) else {
-        let known: Vec<String> = districts.congresses().map(|number| number.to_string()).collect();
+fn map_warnings(view: MapView<'_>, congress: CongressArgument) -> Option<String> {
+    let Some(map) = view.map else {
+        let known: Vec<String> = view.congresses.iter().map(i64::to_string).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         return Some(format!(
             "There are no districts of congress {} in the source; it has congresses: {known}.",
@@ -164,7 +187,7 @@ fn unusable_warning(source: &str, count: u64, named: &[UnusableGeometry]) -> Opt
         return None;
     }
     let names: Vec<String> =
-        named.iter().take(NAMED_IN_WARNING).map(|row| format!("{} ({})", row.row, row.error)).collect();
+        named.iter().take(NAMED_IN_WARNING).map(|row| format!("{} ({})", row.row, row.reason)).collect();
     let more = if count > names.len() as u64 { ", …" } else { "" };
     Some(format!(
         "The answer may be incomplete: {count} rows of {source} have a geometry that can't be used: {}{more}.",

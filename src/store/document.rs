@@ -184,12 +184,19 @@ pub struct Part {
 /// An index over a capture; an object like any other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexEntry {
-    /// What it answers, e.g. `points`.
+    /// What it answers, e.g. `nonprofits` or `districts/118`; an index of a kind a reader doesn't know is ignored.
     pub kind: String,
     /// SHA-256 of the file: the object's name.
     pub sha256: Hash256,
     /// Size in bytes.
     pub bytes: u64,
+}
+
+impl IndexEntry {
+    /// The object the index is.
+    pub fn object(&self) -> ObjectRef {
+        ObjectRef { sha256: self.sha256, bytes: self.bytes }
+    }
 }
 
 impl Part {

@@ -124,6 +124,11 @@ impl Store {
         objects::read(&self.layout, hash)
     }
 
+    /// Reads a whole object of any size into memory, and says how far its bytes were checked.
+    pub fn read_for_use(&self, object: &ObjectRef) -> Result<(Vec<u8>, ObjectCheck), StoreError> {
+        objects::read_for_use(&self.layout, &self.hashed, object)
+    }
+
     /// The snapshot `current` names, if there is one.
     pub fn current_id(&self) -> Result<Option<SnapshotId>, StoreError> {
         let path = self.layout.current();

@@ -95,6 +95,27 @@ pub(super) fn read(layout: &Layout, hash: &Hash256) -> Result<Vec<u8>, StoreErro
     Ok(bytes)
 }
 
+/// Reads a whole object of any size for use in memory. Up to [`HASH_BEFORE_USE_MAX_BYTES`] what is returned is what was
+/// hashed; of a larger one only the size is checked, as for objects that are read in place.
+pub(super) fn read_for_use(
+    layout: &Layout,
+    hashed: &HashedObjects,
+    object: &ObjectRef,
+) -> Result<(Vec<u8>, ObjectCheck), StoreError> {
+    let path = layout.object(&object.sha256);
+    if object.bytes <= HASH_BEFORE_USE_MAX_BYTES {
+        let bytes = read(layout, &object.sha256)?;
+        hashed.insert(object.sha256);
+        return Ok((bytes, ObjectCheck::Hashed));
+    }
+    let bytes = disk::read_capped(&path, object.bytes)?;
+    if bytes.len() as u64 != object.bytes {
+        let expected = format!("{} bytes", object.bytes);
+        return Err(StoreError::corrupt(&path, expected, format!("{} bytes", bytes.len())));
+    }
+    Ok((bytes, ObjectCheck::SizeOnly))
+}
+
 /// The SHA-256 of a file's bytes.
 fn hash_file(path: &Path) -> Result<Hash256, StoreError> {
     let mut file = File::open(path).map_err(|error| StoreError::reading(path, error))?;

@@ -8,7 +8,7 @@
 //!    and options.
 //! 3. [`capture`]: pages, staged exactly as received, with a checkpoint after each.
 //! 4. [`write`](mod@write): one external merge sort per relation, then one pass that writes Parquet and digests the
-//!    rows.
+//!    rows. Then [`IndexBuilder`] may build indexes over them.
 //! 5. [`publish`]: check that the collection is still the one verified in step 1, then document, signature, ledger,
 //!    `current`.
 //!
@@ -18,6 +18,7 @@
 pub mod capture;
 pub mod documents;
 mod error;
+mod indexes;
 mod options;
 pub mod plan;
 mod progress;
@@ -29,6 +30,7 @@ mod upstream;
 pub mod write;
 
 pub use error::{CaptureError, SyncError};
+pub use indexes::{IndexBuildError, IndexBuilder, NoIndexes};
 pub use options::{EvidenceWanted, PullOptions, Selection};
 pub use progress::{Event, NoProgress, Progress};
 pub use pull::pull;

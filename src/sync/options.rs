@@ -1,10 +1,14 @@
 //! What a pull is to do.
 
+use std::sync::Arc;
+
 use url::Url;
 
 use crate::bdp::{Limits, PayloadHash, TrustedKeys};
 use crate::net::retry::RetryPolicy;
 use crate::store::{CurrentOrder, MirrorKey};
+
+use super::indexes::{IndexBuilder, NoIndexes};
 
 /// Settings of one pull.
 #[derive(Debug, Clone)]
@@ -45,6 +49,8 @@ pub struct PullOptions {
     pub spill_limit_bytes: u64,
     /// Name and version written into the snapshot.
     pub tool_version: String,
+    /// Builds indexes over what was captured.
+    pub indexes: Arc<dyn IndexBuilder>,
 }
 
 impl PullOptions {
@@ -74,6 +80,7 @@ impl PullOptions {
             sort_memory_bytes: 128 * 1024 * 1024,
             spill_limit_bytes: 100 * 1024 * 1024 * 1024,
             tool_version: concat!("benthic-mirror ", env!("CARGO_PKG_VERSION")).to_owned(),
+            indexes: Arc::new(NoIndexes),
         }
     }
 }

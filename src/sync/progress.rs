@@ -63,6 +63,13 @@ pub enum Event<'a> {
         /// Bytes of its Parquet files.
         bytes: u64,
     },
+    /// No index could be built over the relation; it is captured all the same.
+    IndexFailed {
+        /// The relation.
+        source: &'a str,
+        /// Why.
+        reason: &'a str,
+    },
     /// The relation is not captured, on purpose.
     RelationSkipped {
         /// The relation.

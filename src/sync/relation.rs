@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::catalog::Relation;
 use crate::postgrest::Endpoint;
-use crate::store::{Capture, CapturedAt, Evidence, Scope, StagingArea};
+use crate::store::{Capture, CapturedAt, Evidence, IndexEntry, Scope, StagingArea};
 
 use super::capture::{Staged, keyless_pass, keyset_pass, single_response};
 use super::error::CaptureError;
@@ -41,7 +41,10 @@ pub(super) async fn capture(run: &Run<'_>, task: Task<'_>) -> Outcome {
     loop {
         run.progress.event(Event::RelationStarted { source: &source, rows: task.count });
         let error = match attempt(run, &task, &method, page_rows, retries).await {
-            Ok(capture) => return Outcome::Captured(Box::new(capture)),
+            Ok(mut capture) => {
+                capture.indexes = indexes(run, task.relation, &capture).await;
+                return Outcome::Captured(Box::new(capture));
+            }
             Err(error) => error,
         };
         let reason = error.to_string();
@@ -60,6 +63,19 @@ pub(super) async fn capture(run: &Run<'_>, task: Task<'_>) -> Outcome {
             error => return Outcome::Failed(error),
         }
         run.progress.event(Event::RelationRetried { source: &source, reason: &reason });
+    }
+}
+
+/// The indexes of a capture; none if they can't be built, since the rows answer without them.
+async fn indexes(run: &Run<'_>, relation: &Relation, capture: &Capture) -> Vec<IndexEntry> {
+    match run.options.indexes.build(relation, capture, run.writer).await {
+        Ok(indexes) => indexes,
+        Err(error) => {
+            let (source, reason) = (relation.source(), error.to_string());
+            tracing::warn!(relation = source, reason, "no index could be built");
+            run.progress.event(Event::IndexFailed { source: &source, reason: &reason });
+            Vec::new()
+        }
     }
 }
 

@@ -20,7 +20,7 @@ fn edge_index_equals_the_scan_on_the_whole_map() {
         let mut points = border_points(&shapes, congress, 5);
         points.extend(random_points(&shapes, congress, 2_000, 1));
         for shape in shapes.iter().filter(|shape| shape.congress == congress) {
-            let index = IndexedMultiPolygon::new(&shape.shape);
+            let index = IndexedMultiPolygon::new(&shape.shape).unwrap();
             assert_eq!(index.vertex_count(), edges(&shape.shape).count() + ring_count(&shape.shape));
             for point in &points {
                 let scanned = locate(&shape.shape, *point);
@@ -198,7 +198,7 @@ proptest! {
         shape in any_shape(),
         points in prop::collection::vec((-7i32..7, -70i32..70), 40),
     ) {
-        let index = IndexedMultiPolygon::new(&shape);
+        let index = IndexedMultiPolygon::new(&shape).unwrap();
         for (x, y) in points {
             let point = at(f64::from(x) * 0.5, f64::from(y) * 0.01);
             prop_assert_eq!(index.locate(point), locate(&shape, point));
@@ -215,10 +215,10 @@ proptest! {
         let finite: Vec<(f64, f64)> =
             vertices.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
         let shape = multi(vec![polygon(&vertices, &[])]);
-        let _ = IndexedMultiPolygon::new(&shape).locate(at(point.0, point.1));
+        let _ = IndexedMultiPolygon::new(&shape).unwrap().locate(at(point.0, point.1));
         if !finite.is_empty() {
             let shape = multi(vec![polygon(&finite, &[])]);
-            let index = IndexedMultiPolygon::new(&shape);
+            let index = IndexedMultiPolygon::new(&shape).unwrap();
             let vertex = finite[pick.index(finite.len())];
             for point in [at(point.0, point.1), at(vertex.0, vertex.1), at(point.0, vertex.1)] {
                 prop_assert_eq!(index.locate(point), locate(&shape, point));

@@ -6,6 +6,9 @@
 mod exact_predicate;
 mod hostile_geometry;
 mod indexes;
+mod known_faults;
 mod operations;
 mod oracle;
+mod snapshot;
+mod stored;
 mod world;

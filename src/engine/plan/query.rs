@@ -6,7 +6,7 @@ use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 
 use super::aggregate::{MetricDisplay, plan_metric};
 use super::expression::{column, has_key_of_its_own, having, key, test};
@@ -81,6 +81,19 @@ pub(in crate::engine) fn plan_count(
 pub(in crate::engine) fn plan_columns(data: &RelationData, columns: &[&str]) -> Result<LogicalPlan> {
     let table = RelationTable::stored(data);
     LogicalPlanBuilder::scan("relation", provider_as_source(Arc::new(table)), None)?
+        .project(columns.iter().map(|name| column(name)))?
+        .build()
+}
+
+/// Named columns of the rows that hold a whole number in a column, in sort order.
+pub(in crate::engine) fn plan_columns_of(
+    data: &RelationData,
+    columns: &[&str],
+    (name, value): (&str, i64),
+) -> Result<LogicalPlan> {
+    let table = RelationTable::stored(data);
+    LogicalPlanBuilder::scan("relation", provider_as_source(Arc::new(table)), None)?
+        .filter(column(name).eq(lit(value)))?
         .project(columns.iter().map(|name| column(name)))?
         .build()
 }

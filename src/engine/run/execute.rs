@@ -10,7 +10,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::collect;
 
 use crate::config::Limits;
-use crate::engine::plan::{EngineRuntime, RelationData, plan_columns};
+use crate::engine::plan::{EngineRuntime, RelationData, plan_columns, plan_columns_of};
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::shape::UnreadableValue;
 use crate::engine::wide_sum::SumOverflow;
@@ -82,6 +82,16 @@ pub async fn read_columns(
     runtime: &EngineRuntime,
 ) -> Result<Vec<RecordBatch>, RunError> {
     run(&runtime.session()?, &plan_columns(data, columns)?).await
+}
+
+/// Named columns of the rows that hold a whole number in a column, in sort order.
+pub async fn read_columns_of(
+    data: &RelationData,
+    columns: &[&str],
+    value: (&str, i64),
+    runtime: &EngineRuntime,
+) -> Result<Vec<RecordBatch>, RunError> {
+    run(&runtime.session()?, &plan_columns_of(data, columns, value)?).await
 }
 
 /// Runs a plan of one row with one integer.

@@ -6,7 +6,7 @@ mod join;
 mod query;
 
 pub use answer::{Answer, SourceReport, TruncatedBy};
-pub use execute::{RunError, read_columns};
+pub use execute::{RunError, read_columns, read_columns_of};
 pub use join::{JoinSource, explain_join, run_join};
 pub use query::{explain_query, run_query};
 
