@@ -6,9 +6,9 @@ use super::arguments::MapCommand;
 use super::context::Context;
 use super::error::{CliError, USAGE};
 use super::output::{notes, size};
-use super::places::read_places;
+use super::places::{open_places, read_places};
 use crate::app::MapRequest;
-use crate::store::files::{open_input, write_output};
+use crate::store::files::write_output;
 
 /// The form of the picture, by its file name.
 enum Form {
@@ -34,7 +34,7 @@ pub(super) async fn run(context: &Context, command: MapCommand) -> Result<(), Cl
     }
     let mut skipped = 0;
     if let Some(path) = &command.points {
-        let (file, _) = open_input(path)?;
+        let (file, _) = open_places(path)?;
         (request.places, skipped) =
             read_places(file).map_err(|stopped| CliError::with_code(stopped.to_string(), 65))?;
     }

@@ -4,10 +4,16 @@
 //! the same turn. The channels hold two chunks each, so memory doesn't depend on the file's size, and the output is the
 //! same whatever the number of threads.
 
+use std::fs::File;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use csv::{ByteRecord, ReaderBuilder, WriterBuilder};
+
+use super::error::{CliError, NO_FILE};
+use crate::store::StoreError;
+use crate::store::files::open_input;
 
 /// What answers a place.
 #[derive(Clone, Copy)]
@@ -84,6 +90,16 @@ struct Answered {
     report: BatchReport,
     /// How far into the input the chunk reached.
     position: u64,
+}
+
+/// Opens a file of places; says how many bytes it has.
+pub(super) fn open_places(path: &Path) -> Result<(File, u64), CliError> {
+    open_input(path).map_err(|error| match error {
+        StoreError::NotFound { .. } => {
+            CliError::with_code(format!("the file {} doesn't exist", path.display()), NO_FILE)
+        }
+        error => CliError::with_code(error.to_string(), NO_FILE),
+    })
 }
 
 /// Answers every record of `input` into `output`; `told` hears how many bytes have been read.

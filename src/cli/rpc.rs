@@ -10,9 +10,9 @@ use super::arguments::{OnError, RpcCommand};
 use super::context::Context;
 use super::error::{CliError, USAGE};
 use super::output::{grouped, notes, print_answer};
-use super::places::{Answerer, BatchOptions, BatchReport, Stopped, answer_places};
+use super::places::{Answerer, BatchOptions, BatchReport, Stopped, answer_places, open_places};
 use crate::spatial::SpatialArguments;
-use crate::store::files::{OutputFile, open_input};
+use crate::store::files::OutputFile;
 
 /// Exit code: an answer was written, but some rows have none.
 const WRITTEN_WITH_ERRORS: u8 = 2;
@@ -77,7 +77,7 @@ async fn batch(
     let (input, bytes): (Box<dyn Read + Send>, Option<u64>) = if csv.as_os_str() == "-" {
         (Box::new(io::stdin()), None)
     } else {
-        let (file, bytes) = open_input(csv)?;
+        let (file, bytes) = open_places(csv)?;
         (Box::new(file), Some(bytes))
     };
     let options = BatchOptions {

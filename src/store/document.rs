@@ -257,18 +257,25 @@ impl SnapshotDocument {
         self.relations.iter().find(|entry| entry.dataset == dataset && entry.relation == relation)
     }
 
-    /// Every object the snapshot needs, each once, in document order.
+    /// Every object the snapshot names, each once, in document order.
     pub fn objects(&self) -> Vec<ObjectRef> {
-        let mut seen = std::collections::HashSet::new();
+        let captures = self.relations.iter().filter_map(RelationEntry::capture);
+        let indexes = captures.flat_map(|capture| capture.indexes.iter().map(IndexEntry::object));
+        once_each(self.required_objects().into_iter().chain(indexes))
+    }
+
+    /// The objects no answer can do without: all but the indexes, which the rows can stand in for.
+    pub fn required_objects(&self) -> Vec<ObjectRef> {
         let documents = std::iter::once(self.collection.object)
             .chain(self.manifests.iter().map(|manifest| manifest.object));
-        let data = self.relations.iter().filter_map(RelationEntry::capture).flat_map(|capture| {
-            let indexes =
-                capture.indexes.iter().map(|index| ObjectRef { sha256: index.sha256, bytes: index.bytes });
-            capture.parts.iter().map(Part::object).chain(indexes)
-        });
-        documents.chain(data).filter(|object| seen.insert(object.sha256)).collect()
+        let captures = self.relations.iter().filter_map(RelationEntry::capture);
+        once_each(documents.chain(captures.flat_map(|capture| capture.parts.iter().map(Part::object))))
     }
+}
+
+fn once_each(objects: impl Iterator<Item = ObjectRef>) -> Vec<ObjectRef> {
+    let mut seen = std::collections::HashSet::new();
+    objects.filter(|object| seen.insert(object.sha256)).collect()
 }
 
 /// Moments as RFC 3339 text in UTC with microseconds: one spelling per moment.

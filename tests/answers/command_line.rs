@@ -3,6 +3,7 @@
 mod binary;
 mod damage;
 mod mistakes;
+mod places;
 mod publisher;
 
 use std::path::{Path, PathBuf};

@@ -215,21 +215,31 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn damaged_indexes_are_replaced_by_the_rows_with_a_warning() {
     let pulled = pulled();
-    let store = copied("damaged");
-    let document = document(&store);
-    let all = [DISTRICTS, NONPROFITS].map(|relation| indexes(&document, relation));
-    for (hash, _) in all.iter().flat_map(BTreeMap::values) {
-        let path = store.join("objects").join(&hash[..2]).join(hash);
-        let mut bytes = std::fs::read(&path).unwrap();
+    let whole = open(&pulled.store("plain"));
+    let flip: fn(&Path) = |path| {
+        let mut bytes = std::fs::read(path).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 0x40;
-        std::fs::write(&path, bytes).unwrap();
-    }
-    let (damaged, whole) = (open(&store), open(&pulled.store("plain")));
-    for question in questions() {
-        let answer = pulled.ask(&damaged, &question);
-        assert_eq!(substance(&answer), substance(&pulled.ask(&whole, &question)), "{question}");
-        assert!(warned(&answer), "{question}: {}", answer["warnings"]);
+        std::fs::write(path, bytes).unwrap();
+    };
+    let cut: fn(&Path) = |path| {
+        let bytes = std::fs::read(path).unwrap();
+        std::fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+    };
+    let remove: fn(&Path) = |path| std::fs::remove_file(path).unwrap();
+    for (name, damage) in [("flipped", flip), ("cut", cut), ("removed", remove)] {
+        let store = copied(name);
+        let document = document(&store);
+        let all = [DISTRICTS, NONPROFITS].map(|relation| indexes(&document, relation));
+        for (hash, _) in all.iter().flat_map(BTreeMap::values) {
+            damage(&store.join("objects").join(&hash[..2]).join(hash));
+        }
+        let damaged = open(&store);
+        for question in questions() {
+            let answer = pulled.ask(&damaged, &question);
+            assert_eq!(substance(&answer), substance(&pulled.ask(&whole, &question)), "{question}");
+            assert!(warned(&answer), "{name}: {question}: {}", answer["warnings"]);
+        }
     }
 }
 

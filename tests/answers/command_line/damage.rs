@@ -96,7 +96,7 @@ fn objects_of_another_size_or_missing_are_found_at_once() {
 
 #[test]
 fn signed_documents_are_verified_whenever_they_are_read() {
-    for object in Copy::new().objects(|bytes| !is_parquet(bytes)) {
+    for object in Copy::new().objects(|bytes| bytes.starts_with(b"{")) {
         let copy = Copy::new();
         let object = copy.store.join(object.strip_prefix(Copy::root(&object)).expect("below its store"));
         change(&object, |bytes| {
