@@ -10,7 +10,7 @@ use super::error::AppError;
 use super::shelf::{DistrictShelf, ShelvedNonprofits};
 use crate::catalog::{Catalog, Relation, ranking};
 use crate::config::{Clock, Config};
-use crate::engine::{EngineRuntime, PartFile, Refusal, RefusalCode, RelationData, RunOptions};
+use crate::engine::{EngineRuntime, PartFile, Refusal, RefusalCode, RelationData, RowSource, RunOptions};
 use crate::store::{
     Access, Capture, ObjectCheck, Part, RelationState, Snapshot, SnapshotId, Store, StoreError, Trust,
 };
@@ -160,7 +160,7 @@ pub(super) fn relation_data(store: &Store, capture: &Capture) -> RelationData {
     let inexact = capture.columns.iter().filter(|column| column.inexact).map(|column| column.name.clone());
     RelationData {
         schema: capture.schema(),
-        parts: capture.parts.iter().map(part).collect(),
+        source: RowSource::Parts(capture.parts.iter().map(part).collect()),
         sort_key: capture.sort_key.clone(),
         rows: capture.rows,
         inexact: inexact.collect(),

@@ -111,12 +111,25 @@ pub(in crate::engine) fn plan_example(
         .build()
 }
 
-/// The plan of a query over stored rows.
-pub(in crate::engine) fn plan_query(query: &CheckedQuery<'_>, data: &RelationData) -> Result<PlannedQuery> {
+/// What need not be computed from the rows at hand.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::engine) struct Known<'a> {
+    /// Whether the rows before the offset have been left out.
+    pub(in crate::engine) skipped: bool,
+    /// Results of metrics by their place; missing ones are computed.
+    pub(in crate::engine) counts: &'a [Option<u64>],
+}
+
+/// The plan of a query over the rows at hand.
+pub(in crate::engine) fn plan_query(
+    query: &CheckedQuery<'_>,
+    data: &RelationData,
+    known: Known<'_>,
+) -> Result<PlannedQuery> {
     match &query.shape {
-        QueryShape::Rows { columns, order } => plan_rows(query, data, columns, order),
+        QueryShape::Rows { columns, order } => plan_rows(query, data, columns, order, known.skipped),
         QueryShape::Aggregate { groups, metrics, having, order } => {
-            plan_aggregate(query, data, groups, metrics, having, order)
+            plan_aggregate(query, data, groups, metrics, having, order, known.counts)
         }
     }
 }
@@ -126,9 +139,10 @@ fn plan_rows(
     data: &RelationData,
     columns: &[usize],
     order: &[OrderTerm],
+    skipped: bool,
 ) -> Result<PlannedQuery> {
     let relation = query.relation;
-    let skip = usize::try_from(query.offset).unwrap_or(usize::MAX);
+    let skip = if skipped { 0 } else { usize::try_from(query.offset).unwrap_or(usize::MAX) };
     let fetch = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let (projection, outputs) = column_outputs(relation, columns, "c");
     let plan = filtered(relation, data, &query.predicates)?
@@ -203,6 +217,7 @@ fn plan_aggregate(
     metrics: &[Metric],
     conditions: &[Having],
     order: &[AggregateOrder],
+    counts: &[Option<u64>],
 ) -> Result<PlannedQuery> {
     let relation = query.relation;
     let planned = metrics
@@ -223,7 +238,9 @@ fn plan_aggregate(
     let aggregates: Vec<Expr> = planned.iter().flat_map(|metric| metric.aggregates.clone()).collect();
     let mut projection: Vec<Expr> = (0..groups.len()).map(|index| column(&format!("g{index}"))).collect();
     for (index, metric) in planned.iter().enumerate() {
-        projection.push(metric.output.clone().alias(format!("o{index}")));
+        let known = counts.get(index).copied().flatten().and_then(|count| i64::try_from(count).ok());
+        let output = known.map_or_else(|| metric.output.clone(), lit);
+        projection.push(output.alias(format!("o{index}")));
         if let MetricDisplay::Average { sum, count, .. } = &metric.display {
             projection.extend([column(sum), column(count)]);
         }

@@ -35,8 +35,8 @@ pub struct SourceReport {
     pub source: String,
     /// Hash of the manifest that grants it.
     pub manifest_hash: String,
-    /// Rows in the relation.
-    pub row_count: u64,
+    /// Rows in the relation; `None` where only its matching rows were counted.
+    pub row_count: Option<u64>,
     /// Rows that matched the filters.
     pub matched_rows: u64,
     /// Whether every row the answer needed was read.
@@ -51,12 +51,16 @@ impl SourceReport {
             "alias": self.alias,
             "source": self.source,
             "manifest_hash": self.manifest_hash,
-            "row_count": self.row_count,
             "matched_rows": self.matched_rows,
             "complete": self.complete,
         });
-        if let (Some(object), Some(served)) = (value.as_object_mut(), &self.served) {
-            object.insert("served".to_owned(), served.clone());
+        if let Some(object) = value.as_object_mut() {
+            if let Some(rows) = self.row_count {
+                object.insert("row_count".to_owned(), rows.into());
+            }
+            if let Some(served) = &self.served {
+                object.insert("served".to_owned(), served.clone());
+            }
         }
         value
     }

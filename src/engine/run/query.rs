@@ -10,10 +10,36 @@ use super::{RunOptions, ScanPolicy};
 use crate::catalog::Relation;
 use crate::engine::check::{CheckedQuery, Predicate, QueryShape, Test};
 use crate::engine::parse::Function;
-use crate::engine::plan::{EngineRuntime, RelationData, plan_count, plan_example, plan_query};
+use crate::engine::plan::{
+    EngineRuntime, Known, RelationData, RowSource, plan_count, plan_example, plan_query,
+};
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::shape::{Row, shape_rows};
 use crate::engine::size::{Reading, check_size};
+
+/// Which of the rows an answer needs are at hand, and what is known about the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Coverage {
+    /// Every row that matches, others perhaps among them.
+    Matching,
+    /// Exactly the rows asked for, offset and limit applied, all of them matching.
+    Window {
+        /// Rows that match in all.
+        matched: u64,
+    },
+    /// Matching rows, the first `offset + limit` in the completed order among them.
+    Head {
+        /// Rows that match in all.
+        matched: u64,
+    },
+    /// Matching rows, those with the smallest and largest values asked for among them; counts were made elsewhere.
+    Extremes {
+        /// Rows that match in all.
+        matched: u64,
+        /// The result of every metric that counts, by its place among the metrics.
+        counts: Vec<Option<u64>>,
+    },
+}
 
 /// Answers a checked query from stored rows.
 pub async fn run_query(
@@ -23,11 +49,23 @@ pub async fn run_query(
     runtime: &EngineRuntime,
     options: RunOptions,
 ) -> Result<Answer, RunError> {
+    run_covered_query(query, data, &Coverage::Matching, manifest_hash, runtime, options).await
+}
+
+/// Answers a checked query from rows of which some may have been left where they are.
+pub async fn run_covered_query(
+    query: &CheckedQuery<'_>,
+    data: &RelationData,
+    coverage: &Coverage,
+    manifest_hash: &str,
+    runtime: &EngineRuntime,
+    options: RunOptions,
+) -> Result<Answer, RunError> {
     within_deadline(runtime.limits(), async {
-        let matched = admit(query, data, runtime, options.policy).await?;
+        let matched = admit(query, data, coverage, runtime, options.policy).await?;
         let (columns, rows, truncated) = match counted(query, matched) {
             Some((columns, row)) => (columns, vec![row], None),
-            None => read(query, data, runtime, options, matched).await?,
+            None => read(query, data, coverage, runtime, options, matched).await?,
         };
         let is_rows = matches!(query.shape, QueryShape::Rows { .. });
         Ok(Answer {
@@ -41,7 +79,7 @@ pub async fn run_query(
                 alias: "source",
                 source: query.relation.source(),
                 manifest_hash: manifest_hash.to_owned(),
-                row_count: data.rows,
+                row_count: relation_rows(data, &query.predicates, matched),
                 matched_rows: matched,
                 complete: true,
                 served: None,
@@ -65,23 +103,40 @@ pub async fn explain_query(
     options: RunOptions,
 ) -> Result<Value, RunError> {
     within_deadline(runtime.limits(), async {
-        let refusal = match admit(query, data, runtime, options.policy).await {
+        let refusal = match admit(query, data, &Coverage::Matching, runtime, options.policy).await {
             Ok(_) => Value::Null,
             Err(RunError::Refused(refusal)) => refusal.to_json(),
             Err(failed) => return Err(failed),
         };
         let matched = matched_rows(query.relation, data, &query.predicates, runtime).await?;
-        let plan = plan_query(query, data)?.plan;
+        let plan = plan_query(query, data, Known::default())?.plan;
+        let files = match &data.source {
+            RowSource::Parts(parts) => parts.as_slice(),
+            RowSource::Batches(_) => &[],
+        };
         Ok(json!({
             "source": query.relation.source(),
             "row_count": data.rows,
             "matched_rows": matched,
             "refusal": refusal,
             "logical_plan": displayed(&plan),
-            "files": data.parts.iter().map(|part| json!({"rows": part.rows, "bytes": part.bytes})).collect::<Vec<_>>(),
+            "files": files.iter().map(|part| json!({"rows": part.rows, "bytes": part.bytes})).collect::<Vec<_>>(),
         }))
     })
     .await
+}
+
+/// The plan of a query over no rows: what would run once they are there.
+pub fn planned_over_nothing(query: &CheckedQuery<'_>, data: &RelationData) -> Result<String, RunError> {
+    Ok(displayed(&plan_query(query, data, Known::default())?.plan))
+}
+
+/// Rows of the whole relation, where the rows at hand say so.
+pub(super) fn relation_rows(data: &RelationData, predicates: &[Predicate], matched: u64) -> Option<u64> {
+    match &data.source {
+        RowSource::Parts(_) => Some(data.rows),
+        RowSource::Batches(_) => predicates.is_empty().then_some(matched),
+    }
 }
 
 /// A logical plan as text, without the machine's paths.
@@ -106,13 +161,24 @@ pub(super) async fn matched_rows(
 async fn admit(
     query: &CheckedQuery<'_>,
     data: &RelationData,
+    coverage: &Coverage,
     runtime: &EngineRuntime,
     policy: ScanPolicy,
 ) -> Result<u64, RunError> {
     for position in compared(&query.predicates) {
         require_exact(query.relation, data, position, runtime).await?;
     }
-    let matched = matched_rows(query.relation, data, &query.predicates, runtime).await?;
+    let found = matched_rows(query.relation, data, &query.predicates, runtime).await?;
+    let matched = match coverage {
+        Coverage::Matching => found,
+        Coverage::Window { matched } | Coverage::Head { matched } | Coverage::Extremes { matched, .. } => {
+            // Whoever chose these rows had to apply the same filters.
+            if found != data.rows || found > *matched {
+                return Err(RunError::from(disagreement(query.relation, data.rows, found)));
+            }
+            *matched
+        }
+    };
     let reads_all = matches!(query.shape, QueryShape::Aggregate { .. }) && !query.is_one_row();
     if reads_all {
         check_size(query.relation, matched, Reading::Aggregate, runtime.limits(), policy)?;
@@ -121,6 +187,21 @@ async fn admit(
         require_exact(query.relation, data, position, runtime).await?;
     }
     Ok(matched)
+}
+
+/// The refusal where rows were sent that the request's own filters don't let through.
+fn disagreement(relation: &Relation, sent: u64, passing: u64) -> Refusal {
+    let source = relation.source();
+    Refusal::new(
+        RefusalCode::UpstreamFailed,
+        format!(
+            "the server sent {sent} rows of `{source}` of which {passing} pass the filters it was given."
+        ),
+    )
+    .fact("source", source.as_str())
+    .fact("rows", sent)
+    .fact("passing_rows", passing)
+    .next(format!("mirror the relation: `benthic-mirror sync --relation {source}`"))
 }
 
 /// Columns whose values are ordered, grouped or computed with.
@@ -196,11 +277,17 @@ fn counted(query: &CheckedQuery<'_>, matched: u64) -> Option<(Vec<String>, Row)>
 async fn read(
     query: &CheckedQuery<'_>,
     data: &RelationData,
+    coverage: &Coverage,
     runtime: &EngineRuntime,
     options: RunOptions,
     matched: u64,
 ) -> Result<(Vec<String>, Vec<Row>, Option<TruncatedBy>), RunError> {
-    let planned = plan_query(query, data)?;
+    let known = match coverage {
+        Coverage::Matching | Coverage::Head { .. } => Known::default(),
+        Coverage::Window { .. } => Known { skipped: true, ..Known::default() },
+        Coverage::Extremes { counts, .. } => Known { counts, ..Known::default() },
+    };
+    let planned = plan_query(query, data, known)?;
     let batches = run(&runtime.session()?, &planned.plan).await?;
     let mut rows = shape_rows(&batches, &planned.outputs, options.exact_numbers)?;
     let more = match &query.shape {
