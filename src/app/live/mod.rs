@@ -13,7 +13,7 @@ mod rpc;
 use std::future::Future;
 
 use super::error::AppError;
-use crate::catalog::{Catalog, Relation};
+use crate::catalog::{Catalog, PostgrestEndpoint, Relation};
 use crate::engine::{EngineRuntime, Refusal, RefusalCode, RunOptions};
 use crate::postgrest::PostgrestClient;
 use crate::sync::Upstream;
@@ -46,13 +46,20 @@ impl LiveReader {
         context: LiveContext<'a>,
         relation: &'a Relation,
     ) -> Result<fetch::RelationReader<'a>, Refusal> {
+        let endpoint = self.endpoint(context, relation)?;
+        fetch::RelationReader::new(&self.client, endpoint, relation, context.runtime.limits())
+    }
+
+    /// Where a relation's manifest says it is read.
+    fn endpoint<'a>(
+        &self,
+        context: LiveContext<'a>,
+        relation: &Relation,
+    ) -> Result<&'a PostgrestEndpoint, Refusal> {
         let dataset = context.catalog.dataset(&relation.dataset);
         let endpoint = dataset.and_then(|dataset| dataset.endpoint.as_ref());
-        match endpoint.filter(|_| relation.relation_type != "function") {
-            Some(endpoint) => {
-                fetch::RelationReader::new(&self.client, endpoint, relation, context.runtime.limits())
-            }
-            None => Err(Refusal::new(
+        endpoint.filter(|_| relation.relation_type != "function").ok_or_else(|| {
+            Refusal::new(
                 RefusalCode::UpstreamFailed,
                 format!(
                     "`{}` can't be read live: its manifest names no endpoint that can be read without authentication.",
@@ -60,8 +67,8 @@ impl LiveReader {
                 ),
             )
             .fact("source", relation.source())
-            .terminal()),
-        }
+            .terminal()
+        })
     }
 }
 
