@@ -56,7 +56,7 @@ impl<'a> RelationReader<'a> {
             endpoint: Endpoint::new(endpoint, relation).map_err(|error| failed(relation, &error))?,
             relation,
             page_rows,
-            limit: AtomicU64::new(page_rows),
+            limit: AtomicU64::new(u64::MAX),
             max_bytes: limits.memory_limit_bytes / 4,
         })
     }
@@ -121,6 +121,8 @@ impl<'a> RelationReader<'a> {
         };
         let keyed = has_key(self.relation) && key.iter().all(is_cursor);
         let order: Vec<Order> = if keyed { key.iter().map(Order::ascending).collect() } else { Vec::new() };
+        // Without a cursor everything has to come at once, whatever the server is declared to send.
+        let wanted = if keyed { self.page_rows } else { expected };
         let mut rows = 0_u64;
         let mut last: Vec<String> = Vec::new();
         loop {
@@ -136,7 +138,7 @@ impl<'a> RelationReader<'a> {
                 count: first,
                 ..PageRequest::default()
             };
-            let page = self.page(request, self.page_rows).await?;
+            let page = self.page(request, wanted).await?;
             let counted = page.range.and_then(|range| range.total);
             let end = pages.push(page.body)?;
             rows = rows.saturating_add(end.rows);

@@ -1,0 +1,110 @@
+//! When a live answer is the local one.
+
+use benthic_mirror::app::AppError;
+use serde_json::Value;
+
+/// What one request came to.
+#[derive(Debug)]
+pub enum Verdict {
+    /// Both answered the same.
+    Answered,
+    /// Both refused the same, with this code.
+    Refused(String),
+    /// Only live refused, with a code that says the server's rules would decide.
+    OnlyLive(String),
+    /// Anything else.
+    Different(String),
+}
+
+impl Verdict {
+    pub fn kind(&self) -> String {
+        match self {
+            Self::Answered => "answered".to_owned(),
+            Self::Refused(code) => format!("refused: {code}"),
+            Self::OnlyLive(code) => format!("only live: {code}"),
+            Self::Different(_) => "different".to_owned(),
+        }
+    }
+}
+
+/// Members that must be equal.
+const MEMBERS: &[&str] = &[
+    "columns",
+    "row_count",
+    "source_complete",
+    "truncated",
+    "truncated_by",
+    "next_offset",
+    "joins",
+    "warnings",
+];
+
+pub fn verdict(local: &Result<Value, AppError>, live: &Result<Value, AppError>) -> Verdict {
+    match (local, live) {
+        (Ok(local), Ok(live)) => match difference(local, live) {
+            Some(why) => Verdict::Different(why),
+            None => Verdict::Answered,
+        },
+        (Err(AppError::Refused(local)), Err(AppError::Refused(live))) if local == live => {
+            Verdict::Refused(local.code.as_str().to_owned())
+        }
+        (local, Err(AppError::Refused(live))) => {
+            let live_only = match live.code.as_str() {
+                "collation_unknown" => true,
+                // An offset without a key, and ties without one.
+                "bad_argument" => live.facts.get("argument").is_some_and(|argument| argument == "offset"),
+                "no_primary_key" => live.facts.contains_key("candidate_rows"),
+                _ => false,
+            };
+            let local_answers = match local {
+                Ok(_) => true,
+                // Whether the rows that match are too many is known only where text is compared.
+                Err(AppError::Refused(local)) => {
+                    ["scan_limit", "no_primary_key"].contains(&local.code.as_str())
+                }
+                Err(_) => false,
+            };
+            match live_only && local_answers {
+                true => Verdict::OnlyLive(live.code.as_str().to_owned()),
+                false => Verdict::Different(format!("local {local:?}\n  live {}", live.to_text())),
+            }
+        }
+        (local, live) => Verdict::Different(format!("local {local:?}\n  live {live:?}")),
+    }
+}
+
+fn difference(local: &Value, live: &Value) -> Option<String> {
+    for member in MEMBERS {
+        if local[member] != live[member] {
+            return Some(format!("{member}: local {}, live {}", local[member], live[member]));
+        }
+    }
+    let rows = |answer: &Value| answer["rows"].as_array().cloned().unwrap_or_default();
+    for (index, (here, there)) in rows(local).iter().zip(rows(live)).enumerate() {
+        if let Some(name) = unequal(here, &there) {
+            return Some(format!("row {index}, {name}: local {}, live {}", here[&name], there[&name]));
+        }
+    }
+    let sources = |answer: &Value| answer["sources"].as_array().cloned().unwrap_or_default();
+    for (here, there) in sources(local).iter().zip(sources(live)) {
+        for member in ["alias", "source", "manifest_hash", "matched_rows", "complete"] {
+            if here[member] != there[member] {
+                return Some(format!("{member}: local {}, live {}", here[member], there[member]));
+            }
+        }
+        // Not counted where only matching rows are.
+        if there.get("row_count").is_some_and(|rows| *rows != here["row_count"]) {
+            return Some(format!("row_count: local {}, live {}", here["row_count"], there["row_count"]));
+        }
+    }
+    (rows(local).len() != rows(live).len()).then(|| "the number of rows".to_owned())
+}
+
+/// The first member that differs, in order.
+fn unequal(here: &Value, there: &Value) -> Option<String> {
+    let (Value::Object(here), Value::Object(there)) = (here, there) else { return Some("row".to_owned()) };
+    if here.len() != there.len() {
+        return Some("members".to_owned());
+    }
+    here.iter().zip(there).find(|(here, there)| here != there).map(|((name, _), _)| name.clone())
+}
