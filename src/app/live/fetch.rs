@@ -7,7 +7,7 @@ use super::refusal::{capped, changed, failed};
 use crate::catalog::{PostgrestEndpoint, Relation};
 use crate::config::Limits;
 use crate::engine::Refusal;
-use crate::engine::live::{LiveFilters, has_key};
+use crate::engine::live::{LiveFilters, has_key, not_finite};
 use crate::postgrest::cursor::{after, can_be_cursor};
 use crate::postgrest::{Endpoint, Filter, Order, Page, PageRequest, PostgrestClient, encoded_bytes};
 
@@ -88,6 +88,18 @@ impl<'a> RelationReader<'a> {
             by_chunk.push(self.count_one(all).await?);
         }
         Ok(Passing { by_chunk })
+    }
+
+    /// Refuses a comparison with NaN or an infinity in columns that hold such values.
+    pub(super) async fn require_finite(&self, filters: &LiveFilters) -> Result<(), Refusal> {
+        for position in &filters.must_be_finite {
+            let Some(column) = self.relation.columns.get(*position) else { continue };
+            let rows = self.count_one(vec![not_finite(&column.name)]).await?;
+            if rows > 0 {
+                return Err(super::refusal::not_finite(self.relation, &column.name, rows));
+            }
+        }
+        Ok(())
     }
 
     async fn count_one(&self, filters: Vec<Filter>) -> Result<u64, Refusal> {
@@ -203,20 +215,30 @@ impl<'a> RelationReader<'a> {
         Ok(())
     }
 
-    /// The rows at `offset` in the order, `wanted` of them, for filters of one chunk.
+    /// Of each chunk the rows `offset` to `end` in the order with a row on either side, and whether those differ from
+    /// what is between them in the columns `decided`: then the server's order says which rows these are.
     pub(super) async fn window(
         &self,
         filters: &LiveFilters,
         passing: &Passing,
         columns: &[usize],
-        order: &[Order],
-        (offset, wanted): (u64, u64),
-    ) -> Result<Pages<'a>, Refusal> {
+        order: (&[Order], &[usize]),
+        (offset, end): (u64, u64),
+    ) -> Result<(Pages<'a>, bool), Refusal> {
+        let before = u64::from(offset > 0);
+        let start = offset - before;
+        let wanted = end.saturating_sub(start).saturating_add(1);
         let mut pages = Pages::new(self.relation, columns, self.max_bytes);
+        let mut is_determined = true;
         for (chunk, expected) in filters.chunks.iter().zip(&passing.by_chunk) {
-            self.window_of(chunk, *expected, order, offset, wanted, &mut pages).await?;
+            let mut part = Pages::new(self.relation, columns, self.max_bytes);
+            self.window_of(chunk, *expected, order.0, start, wanted, &mut part).await?;
+            let last = end.saturating_sub(start).saturating_sub(1);
+            is_determined &= before == 0 || !part.tied((0, 1), order.1)?;
+            is_determined &= !part.tied((last, last + 1), order.1)?;
+            pages.append(part)?;
         }
-        Ok(pages)
+        Ok((pages, is_determined))
     }
 
     /// The first row in each of these orders, of every chunk.

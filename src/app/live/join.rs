@@ -83,6 +83,7 @@ impl LiveReader {
     ) -> Result<Counted<'a>, Refusal> {
         let reader = self.relation(context, read.relation)?;
         let filters = live_filters(read.relation, read.predicates, reader.filter_budget());
+        reader.require_finite(&filters).await?;
         let passing = reader.count(&filters, None).await?;
         Ok(Counted { read, reader, filters, passing })
     }

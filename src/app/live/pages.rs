@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, new_null_array};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, new_null_array};
 use arrow::compute::concat_batches;
-use arrow::datatypes::Schema;
+use arrow::datatypes::{Float32Type, Float64Type, Schema};
+use arrow::error::ArrowError;
 use arrow::row::{RowConverter, SortField};
 use bytes::Bytes;
 
-use super::refusal::{too_large, undecodable};
+use super::refusal::{too_large, undecodable, upstream};
 use crate::catalog::{Column, Relation, StoredColumn};
 use crate::engine::{Refusal, RefusalCode, RelationData, RowSource};
 use crate::postgrest::cursor::filter_value;
@@ -46,10 +47,6 @@ impl<'a> Pages<'a> {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
-    pub(super) fn rows(&self) -> u64 {
-        self.profile.rows
-    }
-
     /// Takes a page in: its values are read once for the types they need.
     pub(super) fn push(&mut self, body: Bytes) -> Result<PageEnd, Refusal> {
         self.bytes = self.bytes.saturating_add(body.len() as u64);
@@ -81,6 +78,36 @@ impl<'a> Pages<'a> {
             self.bodies.push(body);
         }
         Ok(PageEnd { rows, last_key })
+    }
+
+    /// Takes in the pages of another read of the same columns.
+    pub(super) fn append(&mut self, other: Self) -> Result<(), Refusal> {
+        self.profile.merge(&other.profile).map_err(|error| {
+            let source = self.relation.source();
+            upstream(self.relation, format!("the rows of `{source}` don't fit together: {error}."))
+        })?;
+        self.bodies.extend(other.bodies);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        match self.bytes > self.max_bytes {
+            true => Err(too_large(self.relation, self.bytes, self.max_bytes)),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether two rows, by place, agree in these columns of the relation as the server compares them. Rows that aren't
+    /// there agree with none.
+    pub(super) fn tied(&self, places: (u64, u64), columns: &[usize]) -> Result<bool, Refusal> {
+        let batch = self.batch()?;
+        let place = |place: u64| usize::try_from(place).ok().filter(|place| *place < batch.num_rows());
+        let (Some(one), Some(other)) = (place(places.0), place(places.1)) else { return Ok(false) };
+        for position in columns {
+            let Some(at) = self.positions.iter().position(|read| read == position) else { return Ok(true) };
+            let Some(column) = batch.columns().get(at) else { return Ok(true) };
+            if !equal(column, one, other).map_err(|error| unbuilt(self.relation, &error))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The rows as the engine reads them: the columns asked for with their values, the others empty.
@@ -155,6 +182,24 @@ impl<'a> Pages<'a> {
     }
 }
 
+/// Whether two cells of a column are equal; the two zeros are.
+fn equal(column: &ArrayRef, one: usize, other: usize) -> Result<bool, ArrowError> {
+    let float = |value: f64, with: f64| value == with || (value.is_nan() && with.is_nan());
+    if column.is_null(one) || column.is_null(other) {
+        return Ok(column.is_null(one) && column.is_null(other));
+    }
+    if let Some(values) = column.as_primitive_opt::<Float64Type>() {
+        return Ok(float(values.value(one), values.value(other)));
+    }
+    if let Some(values) = column.as_primitive_opt::<Float32Type>() {
+        return Ok(float(values.value(one).into(), values.value(other).into()));
+    }
+    let converter = RowConverter::new(vec![SortField::new(column.data_type().clone())])?;
+    let (one, other) = (column.slice(one, 1), column.slice(other, 1));
+    let (one, other) = (converter.convert_columns(&[one])?, converter.convert_columns(&[other])?);
+    Ok(one.row(0) == other.row(0))
+}
+
 /// Whether the key is among the columns, holds no null and tells the rows apart.
 fn keys_differ(relation: &Relation, batch: &RecordBatch) -> Result<bool, Refusal> {
     let key: Option<Vec<ArrayRef>> =
@@ -171,7 +216,7 @@ fn keys_differ(relation: &Relation, batch: &RecordBatch) -> Result<bool, Refusal
     Ok(rows.iter().all(|row| seen.insert(row.data().to_vec())))
 }
 
-fn unbuilt(relation: &Relation, error: &arrow::error::ArrowError) -> Refusal {
+fn unbuilt(relation: &Relation, error: &ArrowError) -> Refusal {
     Refusal::new(
         RefusalCode::Internal,
         format!("the rows of `{}` can't be put together: {error}.", relation.source()),

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::fetch::{Passing, RelationReader};
-use super::refusal::{changed, not_a_key};
+use super::refusal::changed;
 use super::{LiveContext, LiveReader, within_deadline};
 use crate::app::error::AppError;
 use crate::config::{Limits, ScanPolicy};
 use crate::engine::live::{
-    LiveFilters, LiveRead, Probe, check_live_query, fetch_bound, has_key, live_filters, live_read,
+    LiveFilters, LiveRead, Probe, check_live_query, fetch_bound, live_filters, live_read,
 };
 use crate::engine::{
     Answer, CheckedQuery, Coverage, Refusal, RefusalCode, RelationData, RunOptions, planned_over_nothing,
@@ -72,13 +72,15 @@ async fn rows_for(
     limits: &Limits,
 ) -> Result<(RelationData, Coverage), AppError> {
     let filters = live_filters(query.relation, &query.predicates, reader.filter_budget());
+    reader.require_finite(&filters).await?;
     let passing = reader.count(&filters, None).await?;
     match live_read(query, &filters, passing.total(), limits)? {
         LiveRead::All { columns } => {
             Ok((reader.whole(&filters, &passing, &columns, query.is_rows()).await?, Coverage::Matching))
         }
-        LiveRead::Page { columns, order } => {
-            page(reader, query, limits, &filters, &passing, (&columns, &order)).await
+        LiveRead::Page { columns, order, decided, otherwise } => {
+            let read = PageRead { columns: &columns, order: &order, decided: &decided, otherwise };
+            page(reader, query, limits, &filters, &passing, read).await
         }
         LiveRead::Probes { columns, probes } => probed(reader, &filters, &passing, &columns, &probes).await,
     }
@@ -108,15 +110,22 @@ impl RelationReader<'_> {
     }
 }
 
-/// The page asked for and a row on either side, which show that the order is total there. A list of values split over
-/// several requests is read from the start of each.
+/// How a page is read.
+struct PageRead<'r> {
+    columns: &'r [usize],
+    order: &'r [Order],
+    decided: &'r [usize],
+    otherwise: Result<(), Box<Refusal>>,
+}
+
+/// The page asked for. A list of values split over several requests is read from the start of each.
 async fn page(
     reader: &RelationReader<'_>,
     query: &CheckedQuery<'_>,
     limits: &Limits,
     filters: &LiveFilters,
     passing: &Passing,
-    (columns, order): (&[usize], &[Order]),
+    read: PageRead<'_>,
 ) -> Result<(RelationData, Coverage), AppError> {
     let matched = passing.total();
     let bound = fetch_bound(query.relation, limits);
@@ -125,22 +134,25 @@ async fn page(
     if split && end > bound && matched > bound {
         return Err(too_deep(query, matched, bound).into());
     }
-    let before = u64::from(query.offset > 0 && !split);
-    let start = if split { 0 } else { query.offset - before };
-    let wanted = end.saturating_sub(start).saturating_add(1);
-    let pages = reader.window(filters, passing, columns, order, (start, wanted)).await?;
-    // Without a key, rows equal in the order are equal altogether: the rules saw to that.
-    if has_key(query.relation) && pages.rows() > 1 && !pages.keys_differ()? {
-        if matched > bound {
-            return Err(not_a_key(query.relation, matched, bound).into());
-        }
-        return Ok((reader.whole(filters, passing, columns, true).await?, Coverage::Matching));
+    let offset = if split { 0 } else { query.offset };
+    let order = (read.order, read.decided);
+    let (mut pages, is_determined) =
+        reader.window(filters, passing, read.columns, order, (offset, end)).await?;
+    if !is_determined {
+        read.otherwise.map_err(|refusal| *refusal)?;
+        return Ok((reader.whole(filters, passing, read.columns, true).await?, Coverage::Matching));
+    }
+    let every: Vec<usize> = (0..query.relation.columns.len()).collect();
+    if read.columns != every && !pages.keys_differ()? {
+        // Every column orders rows whose key is the same.
+        (pages, _) = reader.window(filters, passing, &every, order, (offset, end)).await?;
     }
     if split {
         return Ok((pages.into_data()?, Coverage::Head { matched }));
     }
     let small = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    Ok((pages.into_data_of(small(before), small(query.limit))?, Coverage::Window { matched }))
+    let before = usize::from(offset > 0);
+    Ok((pages.into_data_of(before, small(query.limit))?, Coverage::Window { matched }))
 }
 
 async fn probed(

@@ -53,20 +53,18 @@ pub(super) fn capped(relation: &Relation, expected: u64, rows: u64) -> Refusal {
     .fact("matched_rows", expected)
 }
 
-/// The refusal for a declared key that doesn't tell rows apart.
-pub(super) fn not_a_key(relation: &Relation, matched: u64, bound: u64) -> Refusal {
-    let source = relation.source();
+/// The refusal for a decimal column that holds what no decimal does.
+pub(super) fn not_finite(relation: &Relation, column: &str, rows: u64) -> Refusal {
     Refusal::new(
-        RefusalCode::NoPrimaryKey,
+        RefusalCode::NotExact,
         format!(
-            "rows of `{source}` agree in its declared key ({}), so which of the {matched} rows come first isn't determined.",
-            relation.primary_key.join(", ")
+            "`{column}` of `{}` holds NaN or an infinity in {rows} rows; comparing with one could be wrong.",
+            relation.source()
         ),
     )
-    .fact("source", source.as_str())
-    .fact("matched_rows", matched)
-    .fact("limit", bound)
-    .next(format!("add a filter that leaves fewer rows, or mirror the relation: `benthic-mirror sync --relation {source}`"))
+    .fact("column", column)
+    .fact("rows", rows)
+    .next(format!("n=count:{column}, or select `{column}` and read its values as text"))
 }
 
 /// The refusal for rows that take more memory than one request may use.
@@ -81,7 +79,8 @@ pub(super) fn too_large(relation: &Relation, bytes: u64, limit: u64) -> Refusal 
     .next("add a filter, or return fewer columns; leave out long text and geometry")
 }
 
-fn upstream(relation: &Relation, message: String) -> Refusal {
+/// A refusal for what the server did.
+pub(super) fn upstream(relation: &Relation, message: String) -> Refusal {
     let source = relation.source();
     Refusal::new(RefusalCode::UpstreamFailed, message)
         .fact("source", source.as_str())

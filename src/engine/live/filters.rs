@@ -16,6 +16,9 @@ pub struct LiveFilters {
     pub chunks: Vec<Vec<Filter>>,
     /// Why they may let rows through that don't match, if they may: then counting needs the rows.
     pub widened: Option<Widening>,
+    /// Columns compared with NaN or an infinity, by position. What the filters say of them is true only where the
+    /// column holds numbers, all of them, whatever else is asked.
+    pub must_be_finite: Vec<usize>,
 }
 
 /// Why the server is asked for more than what matches.
@@ -25,8 +28,6 @@ pub enum Widening {
     Collation,
     /// Leading zeros don't count, which the server can't be asked for.
     LeadingZeros,
-    /// The value is above or below all numbers a decimal holds.
-    SpecialNumber,
     /// The condition is too long for an address.
     TooLong,
 }
@@ -44,7 +45,28 @@ pub fn live_filters(relation: &Relation, predicates: &[Predicate], budget_bytes:
         .iter()
         .filter_map(|predicate| Some(ask(relation.columns.get(predicate.column)?, &predicate.test)))
         .collect();
-    fit::fit(asked, budget_bytes)
+    let (chunks, widened) = fit::fit(asked, budget_bytes);
+    let special = predicates.iter().filter(|predicate| names_special(&predicate.test));
+    let mut must_be_finite: Vec<usize> = special.map(|predicate| predicate.column).collect();
+    must_be_finite.sort_unstable();
+    must_be_finite.dedup();
+    LiveFilters { chunks, widened, must_be_finite }
+}
+
+/// The filter for the values of a decimal column that are no numbers.
+pub fn not_finite(name: &str) -> Filter {
+    Filter::In { column: name.to_owned(), values: ["NaN", "Infinity", "-Infinity"].map(str::to_owned).into() }
+}
+
+/// Whether a test compares with a value above or below all decimals.
+fn names_special(test: &Test) -> bool {
+    let special =
+        |literal: &Literal| matches!(literal, Literal::AboveAllDecimals | Literal::BelowAllDecimals);
+    match test {
+        Test::Compare(_, literal) => special(literal),
+        Test::In(literals) => literals.iter().any(special),
+        _ => false,
+    }
 }
 
 /// Whatever a test of values is, null doesn't pass it.
@@ -72,14 +94,14 @@ fn ask(column: &Column, test: &Test) -> Asked {
         Test::Compare(comparison, Literal::Integer(number)) => {
             exact(compare_integer(column, *comparison, *number))
         }
+        Test::Compare(comparison, Literal::AboveAllDecimals) => exact(beyond(name, *comparison, true)),
+        Test::Compare(comparison, Literal::BelowAllDecimals) => exact(beyond(name, *comparison, false)),
         Test::Compare(comparison, literal) => match spell(literal) {
             Some(value) => exact(Filter::compare(name, operator(*comparison), value)),
-            None => widened(Widening::SpecialNumber),
+            None => exact(present(name)),
         },
-        Test::In(literals) => match literals.iter().map(spell).collect::<Option<Vec<_>>>() {
-            Some(values) => exact(among(column, values)),
-            None => widened(Widening::SpecialNumber),
-        },
+        // No number equals a value beyond all of them.
+        Test::In(literals) => exact(among(column, literals.iter().filter_map(spell).collect())),
         // A locale folds case as it likes; bytes are compared alike everywhere.
         Test::Like { ignore_case: true, .. } => widened(Widening::Collation),
         // The pattern has no star: each has become a per cent sign, as it does there.
@@ -103,13 +125,17 @@ fn operator(comparison: Comparison) -> Operator {
 
 /// Comparison with a whole number that may lie beyond the column's type.
 fn compare_integer(column: &Column, comparison: Comparison, number: i64) -> Filter {
-    use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     let name = column.name.as_str();
     let range = integer_range(column).unwrap_or(i64::MIN..=i64::MAX);
     if range.contains(&number) {
         return Filter::compare(name, operator(comparison), number.to_string());
     }
-    let above = number > *range.end();
+    beyond(name, comparison, number > *range.end())
+}
+
+/// Comparison with a value above, or below, every value the column holds.
+fn beyond(name: &str, comparison: Comparison, above: bool) -> Filter {
+    use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     match comparison {
         NotEqual => present(name),
         Less | LessOrEqual if above => present(name),
@@ -221,12 +247,9 @@ pub(super) mod tests {
             ("smallint", Test::In(vec![Literal::Integer(40_000)]), "c=in.()", None),
             ("smallint", Test::In([7, 40_000].map(Literal::Integer).into()), "c=eq.7", None),
             ("numeric", Test::Compare(Equal, decimal("1.50")), "c=eq.1.5", None),
-            (
-                "numeric",
-                Test::Compare(Less, Literal::AboveAllDecimals),
-                "c=not.is.null",
-                Some(Widening::SpecialNumber),
-            ),
+            ("numeric", Test::Compare(Less, Literal::AboveAllDecimals), "c=not.is.null", None),
+            ("numeric", Test::Compare(Less, Literal::BelowAllDecimals), "c=in.()", None),
+            ("numeric", Test::In(vec![decimal("1"), Literal::AboveAllDecimals]), "c=eq.1", None),
             ("double precision", Test::Compare(Equal, Literal::Double(0.1)), "c=eq.1e-1", None),
             ("integer", zeros(&["3", "99999999999"]), "c=eq.3", None),
             ("real", zeros(&["3"]), "c=eq.3", leading),
@@ -239,6 +262,8 @@ pub(super) mod tests {
             assert_eq!(found.chunks.len(), 1);
             assert_eq!(written(&found.chunks[0]), expected, "{native} {test:?}");
             assert_eq!(found.widened, widened, "{native} {test:?}");
+            let special = format!("{test:?}").contains("AllDecimals");
+            assert_eq!(found.must_be_finite, if special { vec![0] } else { Vec::new() }, "{native} {test:?}");
         }
     }
 }

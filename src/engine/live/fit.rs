@@ -1,7 +1,7 @@
 //! Filters within the length of an address: a long list of values is split over several requests, a long condition is
 //! left to be decided here.
 
-use super::filters::{Asked, LiveFilters, Widening, present};
+use super::filters::{Asked, Widening, present};
 use crate::postgrest::{Filter, encoded_bytes};
 
 /// Bytes a filter takes of an address. One that can't be written takes none; sending it is refused.
@@ -19,8 +19,8 @@ fn column_of(filter: &Filter) -> Option<&str> {
     }
 }
 
-/// Fits the filters into `budget` bytes a request.
-pub(super) fn fit(mut asked: Vec<Asked>, budget: usize) -> LiveFilters {
+/// Fits the filters into `budget` bytes a request: the filters of each, and why they let more through, if they do.
+pub(super) fn fit(mut asked: Vec<Asked>, budget: usize) -> (Vec<Vec<Filter>>, Option<Widening>) {
     let total = |asked: &[Asked]| asked.iter().map(|one| length(&one.filter)).sum::<usize>();
     let mut split = None;
     while total(&asked) > budget {
@@ -53,7 +53,7 @@ pub(super) fn fit(mut asked: Vec<Asked>, budget: usize) -> LiveFilters {
         Some((at, room)) => split_list(&filters, at, room),
         None => vec![filters],
     };
-    LiveFilters { chunks, widened }
+    (chunks, widened)
 }
 
 /// The filters with the list at `at` cut into lists of at most `room` bytes.
@@ -102,11 +102,11 @@ mod tests {
     #[test]
     fn a_long_list_is_cut_and_loses_no_value() {
         let short = Filter::compare("b", Operator::Eq, "x");
-        let found = fit(vec![asked(short.clone()), asked(list("a", 400))], 1_000);
-        assert_eq!(found.widened, None);
-        assert!(found.chunks.len() > 5);
+        let (chunks, widened) = fit(vec![asked(short.clone()), asked(list("a", 400))], 1_000);
+        assert_eq!(widened, None);
+        assert!(chunks.len() > 5);
         let mut values = Vec::new();
-        for chunk in &found.chunks {
+        for chunk in &chunks {
             assert!(chunk.iter().map(length).sum::<usize>() <= 1_000);
             assert_eq!(chunk[0], short);
             let Filter::In { values: some, .. } = &chunk[1] else { panic!("{chunk:?}") };
@@ -118,12 +118,12 @@ mod tests {
     #[test]
     fn of_two_long_conditions_one_is_decided_here() {
         let long = Filter::compare("b", Operator::Eq, "é".repeat(500));
-        let found = fit(vec![asked(long), asked(list("a", 400))], 1_000);
-        assert_eq!(found.widened, Some(Widening::TooLong));
-        assert!(found.chunks.iter().all(|chunk| chunk[0] == present("b")));
-        let found = fit(vec![asked(list("a", 400)), asked(list("b", 300))], 1_000);
-        assert_eq!(found.widened, Some(Widening::TooLong));
-        let whole = fit(vec![asked(list("a", 4)), asked(list("b", 3))], 1_000);
-        assert_eq!((whole.widened, whole.chunks.len()), (None, 1));
+        let (chunks, widened) = fit(vec![asked(long), asked(list("a", 400))], 1_000);
+        assert_eq!(widened, Some(Widening::TooLong));
+        assert!(chunks.iter().all(|chunk| chunk[0] == present("b")));
+        let (_, widened) = fit(vec![asked(list("a", 400)), asked(list("b", 300))], 1_000);
+        assert_eq!(widened, Some(Widening::TooLong));
+        let (chunks, widened) = fit(vec![asked(list("a", 4)), asked(list("b", 3))], 1_000);
+        assert_eq!((widened, chunks.len()), (None, 1));
     }
 }

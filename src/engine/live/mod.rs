@@ -14,6 +14,6 @@ mod read;
 mod side;
 mod spelling;
 
-pub use filters::{LiveFilters, Widening, live_filters};
+pub use filters::{LiveFilters, Widening, live_filters, not_finite};
 pub use read::{LiveRead, Probe, check_live_query, fetch_bound, has_key, live_read};
 pub use side::{SideRead, admit_side, live_sides};

@@ -17,12 +17,17 @@ pub enum LiveRead {
         /// Columns needed.
         columns: Vec<usize>,
     },
-    /// The rows asked for, in the completed order, which the server decides as the mirror would.
+    /// The rows asked for, in the completed order. The server decides its leading terms as the mirror would, so the page
+    /// holds the right rows if its first and last differ in them from the rows beyond.
     Page {
         /// Columns needed.
         columns: Vec<usize>,
         /// The completed order.
         order: Vec<Order>,
+        /// Columns of the leading terms.
+        decided: Vec<usize>,
+        /// Whether every matching row may be read instead where the page isn't determined; else the refusal.
+        otherwise: Result<(), Box<Refusal>>,
     },
     /// One row of counts, smallest and largest values: a probe for each metric.
     Probes {
@@ -92,18 +97,23 @@ pub fn live_read(
     match &query.shape {
         QueryShape::Rows { order, .. } => {
             let completed = completed_terms(relation, order);
-            let why = match (by_collation(relation, &completed), ties_may_differ(relation)) {
-                (true, _) => Some(Undecidable::Collation("an order by text")),
-                (false, true) => Some(Undecidable::Ties),
-                (false, false) => None,
+            let asked =
+                completed.iter().filter(|term| order.iter().any(|one| one.column == term.column)).count();
+            let decided = decided_terms(relation, &completed, asked);
+            let rest = completed.get(decided.len()..).unwrap_or_default();
+            let mut rest = rest.iter().filter_map(|term| relation.columns.get(term.column));
+            let why = match rest.any(|column| column.column_type.is_text()) {
+                true => Undecidable::Collation("an order by text"),
+                false => Undecidable::Ties,
             };
-            match why {
-                Some(why) if !fits => Err(refused(why)),
-                None if !decided_here => {
+            match decided.is_empty() || decided_here {
+                true if fits => Ok(LiveRead::All { columns }),
+                true => Err(refused(why)),
+                false => {
                     let order = completed.iter().filter_map(|term| order_of(relation, term)).collect();
-                    Ok(LiveRead::Page { columns, order })
+                    let otherwise = if fits { Ok(()) } else { Err(Box::new(refused(why))) };
+                    Ok(LiveRead::Page { columns, order, decided, otherwise })
                 }
-                _ => Ok(LiveRead::All { columns }),
             }
         }
         QueryShape::Aggregate { metrics, .. } if query.is_one_row() => {
@@ -138,7 +148,6 @@ pub fn live_read(
 pub(super) enum Undecidable {
     Collation(&'static str),
     LeadingZeros,
-    SpecialNumber,
     TooLong,
     /// Rows that tie in everything the server orders by may differ in the rest.
     Ties,
@@ -149,7 +158,6 @@ impl From<Widening> for Undecidable {
         match widening {
             Widening::Collation => Self::Collation("a range of text or a pattern without regard to case"),
             Widening::LeadingZeros => Self::LeadingZeros,
-            Widening::SpecialNumber => Self::SpecialNumber,
             Widening::TooLong => Self::TooLong,
         }
     }
@@ -164,13 +172,11 @@ pub(super) fn undecidable(relation: &Relation, why: Undecidable, passing: u64, l
         Undecidable::LeadingZeros => {
             (RefusalCode::CollationUnknown, "a key compared without its leading zeros")
         }
-        Undecidable::SpecialNumber => {
-            (RefusalCode::NotExact, "a comparison with NaN or an infinity in a decimal column")
-        }
         Undecidable::TooLong => (RefusalCode::TooMany, "a condition too long for one live request"),
-        Undecidable::Ties => {
-            (RefusalCode::NoPrimaryKey, "an order that leaves rows equal, without a primary key,")
-        }
+        Undecidable::Ties => (
+            RefusalCode::NoPrimaryKey,
+            "an order that leaves rows equal, without a key that tells them apart,",
+        ),
     };
     Refusal::new(
         code,
@@ -217,23 +223,18 @@ pub(super) fn key_positions(relation: &Relation) -> Vec<usize> {
     relation.primary_key.iter().filter_map(position).collect()
 }
 
-fn by_collation(relation: &Relation, terms: &[OrderTerm]) -> bool {
-    terms
-        .iter()
-        .filter_map(|term| relation.columns.get(term.column))
-        .any(|column| column.column_type.is_text())
-}
-
-/// Whether rows equal in every term of a keyless order may yet be different rows.
-fn ties_may_differ(relation: &Relation) -> bool {
-    !has_key(relation)
-        && relation.columns.iter().any(|column| {
-            let own_key = matches!(
-                column.column_type,
-                ColumnType::Character { .. } | ColumnType::Real | ColumnType::Double
-            );
-            own_key || !column.column_type.is_orderable()
+/// Columns of the leading terms that the server orders as the mirror does: up to the first text. Of the terms beyond the
+/// `asked` ones, without a key, up to the first decimal too: one that holds NaN doesn't order rows here.
+fn decided_terms(relation: &Relation, completed: &[OrderTerm], asked: usize) -> Vec<usize> {
+    let is_decided = |place: usize, term: &OrderTerm| {
+        relation.columns.get(term.column).is_some_and(|column| match column.column_type {
+            ColumnType::Text | ColumnType::Character { .. } => false,
+            ColumnType::Numeric { .. } => place < asked || has_key(relation),
+            _ => true,
         })
+    };
+    let leading = completed.iter().enumerate().take_while(|(place, term)| is_decided(*place, term));
+    leading.map(|(_, term)| term.column).collect()
 }
 
 fn order_of(relation: &Relation, term: &OrderTerm) -> Option<Order> {
@@ -272,4 +273,143 @@ pub(super) fn tidy(mut columns: Vec<usize>) -> Vec<usize> {
         columns.push(0);
     }
     columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::filters::live_filters;
+    use super::super::filters::tests::relation;
+    use super::*;
+    use crate::catalog::{Catalog, Dataset};
+    use crate::engine::check::check_query;
+    use crate::engine::request::QueryArguments;
+
+    const COLUMNS: &[(&str, &str)] = &[
+        ("id", "integer"),
+        ("name", "text"),
+        ("n", "numeric(9,2)"),
+        ("f", "double precision"),
+        ("day", "date"),
+        ("j", "json"),
+    ];
+
+    /// `All`, `Page` with its decided columns, `Probes`, or the refusal's code.
+    fn decide(key: &[&str], columns: &[(&str, &str)], passing: u64, arguments: QueryArguments) -> String {
+        let relation = relation(columns, key);
+        let dataset = Dataset {
+            name: "d".to_owned(),
+            title: None,
+            description: None,
+            manifest_hash: String::new(),
+            endpoint: None,
+            files: Vec::new(),
+            relations: vec![relation],
+        };
+        let catalog = Catalog {
+            collection: "c".to_owned(),
+            collection_hash: String::new(),
+            created_at: None,
+            datasets: vec![dataset],
+            joins: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let limits = Limits::default();
+        let arguments = QueryArguments { source: "d.r".to_owned(), ..arguments };
+        let query = check_query(&catalog, &arguments, &limits).unwrap();
+        let filters = live_filters(query.relation, &query.predicates, 4_000);
+        let code = |refusal: Refusal| refusal.code.as_str().to_owned();
+        match live_read(&query, &filters, passing, &limits) {
+            Ok(LiveRead::All { .. }) => "all".to_owned(),
+            Ok(LiveRead::Page { decided, otherwise, .. }) => {
+                let names: Vec<&str> = decided.iter().map(|at| columns[*at].0).collect();
+                let otherwise = otherwise.map_or_else(|refusal| code(*refusal), |()| "all".to_owned());
+                format!("page by {}, else {otherwise}", names.join(" "))
+            }
+            Ok(LiveRead::Probes { probes, .. }) => format!("{probes:?}"),
+            Err(refusal) => code(refusal),
+        }
+    }
+
+    fn texts(list: &[&str]) -> Vec<String> {
+        list.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn rows_are_read_as_far_as_the_server_decides() {
+        let rows = |key: &[&str], passing, filters: &[&str], order: &[&str]| {
+            let arguments =
+                QueryArguments { filters: texts(filters), order: texts(order), ..QueryArguments::default() };
+            decide(key, COLUMNS, passing, arguments)
+        };
+        // One bounded read: 10,000 rows with a key, a page of 1,000 without.
+        assert_eq!(rows(&["id"], 10_001, &[], &[]), "page by id, else no_primary_key");
+        assert_eq!(rows(&["id"], 10_000, &[], &["n:desc"]), "page by n id, else all");
+        assert_eq!(rows(&["name"], 10_000, &[], &[]), "all");
+        assert_eq!(rows(&["name"], 10_001, &[], &[]), "collation_unknown");
+        assert_eq!(rows(&["name"], 10_001, &[], &["day"]), "page by day, else collation_unknown");
+        assert_eq!(rows(&["id"], 10_001, &[], &["name"]), "collation_unknown");
+        assert_eq!(rows(&["id"], 10_001, &["name>a"], &["day"]), "collation_unknown");
+        assert_eq!(rows(&["id"], 10_000, &["name=ilike.a*"], &["day"]), "all");
+        assert_eq!(rows(&["id"], 10_001, &["name=like.a*"], &["day"]), "page by day id, else no_primary_key");
+        assert_eq!(rows(&[], 1_000, &[], &["n:desc"]), "page by n id, else all");
+        assert_eq!(rows(&[], 1_001, &[], &["n:desc"]), "page by n id, else collation_unknown");
+        // A decimal that holds NaN doesn't complete an order here.
+        assert_eq!(
+            decide(&[], &COLUMNS[2..4], 1_001, QueryArguments::default()),
+            "no_primary_key",
+            "a decimal comes first"
+        );
+        assert_eq!(
+            decide(&[], &COLUMNS[3..], 1_001, QueryArguments::default()),
+            "page by f day, else no_primary_key"
+        );
+    }
+
+    #[test]
+    fn aggregates_are_read_whole_probed_or_refused() {
+        let aggregate = |key: &[&str], passing, filters: &[&str], groups: &[&str], metrics: &[&str]| {
+            let arguments = QueryArguments {
+                filters: texts(filters),
+                group_by: texts(groups),
+                metrics: texts(metrics),
+                ..QueryArguments::default()
+            };
+            decide(key, COLUMNS, passing, arguments)
+        };
+        assert_eq!(aggregate(&["id"], 10_000, &[], &["name"], &["n=count:*"]), "all");
+        assert_eq!(aggregate(&["id"], 10_001, &[], &["name"], &["n=count:*"]), "scan_limit");
+        assert_eq!(aggregate(&[], 1_001, &[], &["name"], &["n=count:*"]), "no_primary_key");
+        assert_eq!(aggregate(&[], 20_000, &[], &[], &["s=sum:n"]), "no_primary_key");
+        // More rows may match than do: which refusal it would be isn't known.
+        assert_eq!(aggregate(&["id"], 10_001, &["name>a"], &["name"], &["n=count:*"]), "collation_unknown");
+        assert_eq!(
+            aggregate(&[], 1_000_000, &[], &[], &["n=count:*", "p=count:j", "lo=min:n", "hi=max:day"]),
+            "[Count, CountPresent(5), Smallest(2), Largest(4)]"
+        );
+        assert_eq!(aggregate(&["id"], 10_000, &[], &[], &["lo=min:name"]), "all");
+        assert_eq!(aggregate(&["id"], 10_001, &[], &[], &["lo=min:name"]), "collation_unknown");
+        assert_eq!(aggregate(&["id"], 10_000, &["name=ilike.a"], &[], &["n=count:*"]), "all");
+        assert_eq!(aggregate(&["id"], 10_001, &["name=ilike.a"], &[], &["n=count:*"]), "collation_unknown");
+    }
+
+    #[test]
+    fn what_is_refused_says_why_and_what_helps() {
+        let relation = relation(COLUMNS, &["id"]);
+        for why in [
+            Undecidable::Collation("an order by text"),
+            Undecidable::LeadingZeros,
+            Undecidable::TooLong,
+            Undecidable::Ties,
+        ] {
+            let refusal = undecidable(&relation, why, 20_000, &Limits::default());
+            assert!(
+                !refusal.terminal
+                    && refusal.next_step.is_some_and(|step| step.contains("sync --relation d.r"))
+            );
+            assert_eq!(
+                (&refusal.facts["candidate_rows"], &refusal.facts["limit"]),
+                (&20_000.into(), &10_000.into())
+            );
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! When a live answer is the local one.
 
+use arrow::datatypes::i256;
 use benthic_mirror::app::AppError;
 use serde_json::Value;
 
@@ -39,9 +40,15 @@ const MEMBERS: &[&str] = &[
     "warnings",
 ];
 
-pub fn verdict(local: &Result<Value, AppError>, live: &Result<Value, AppError>) -> Verdict {
+/// Compares; the outputs in `averages` are averages of decimals without a declared scale, whose digits depend on how many
+/// the rows read have (docs/parity.md).
+pub fn verdict(
+    local: &Result<Value, AppError>,
+    live: &Result<Value, AppError>,
+    averages: &[String],
+) -> Verdict {
     match (local, live) {
-        (Ok(local), Ok(live)) => match difference(local, live) {
+        (Ok(local), Ok(live)) => match difference(local, live, averages) {
             Some(why) => Verdict::Different(why),
             None => Verdict::Answered,
         },
@@ -73,7 +80,7 @@ pub fn verdict(local: &Result<Value, AppError>, live: &Result<Value, AppError>) 
     }
 }
 
-fn difference(local: &Value, live: &Value) -> Option<String> {
+fn difference(local: &Value, live: &Value, averages: &[String]) -> Option<String> {
     for member in MEMBERS {
         if local[member] != live[member] {
             return Some(format!("{member}: local {}, live {}", local[member], live[member]));
@@ -81,7 +88,7 @@ fn difference(local: &Value, live: &Value) -> Option<String> {
     }
     let rows = |answer: &Value| answer["rows"].as_array().cloned().unwrap_or_default();
     for (index, (here, there)) in rows(local).iter().zip(rows(live)).enumerate() {
-        if let Some(name) = unequal(here, &there) {
+        if let Some(name) = unequal(here, &there, averages) {
             return Some(format!("row {index}, {name}: local {}, live {}", here[&name], there[&name]));
         }
     }
@@ -101,10 +108,44 @@ fn difference(local: &Value, live: &Value) -> Option<String> {
 }
 
 /// The first member that differs, in order.
-fn unequal(here: &Value, there: &Value) -> Option<String> {
+fn unequal(here: &Value, there: &Value, averages: &[String]) -> Option<String> {
     let (Value::Object(here), Value::Object(there)) = (here, there) else { return Some("row".to_owned()) };
     if here.len() != there.len() {
         return Some("members".to_owned());
     }
-    here.iter().zip(there).find(|(here, there)| here != there).map(|((name, _), _)| name.clone())
+    let same = |(here, there): &((&String, &Value), (&String, &Value))| {
+        here == there || (here.0 == there.0 && averages.contains(here.0) && same_average(here.1, there.1))
+    };
+    here.iter().zip(there).find(|pair| !same(pair)).map(|((name, _), _)| name.clone())
+}
+
+/// Whether one is the other rounded to fewer digits.
+pub fn same_average(here: &Value, there: &Value) -> bool {
+    let text = |value: &Value| match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let (here, there) = (text(here), text(there));
+    let scale = |text: &str| text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let most = scale(&here).max(scale(&there));
+    let units = |text: &str| {
+        let padded = format!("{}{}", text.replace('.', ""), "0".repeat(most - scale(text)));
+        i256::from_string(&padded)
+    };
+    let (Some(one), Some(other)) = (units(&here), units(&there)) else { return false };
+    let fewest = scale(&here).min(scale(&there));
+    let unit = i256::from_string(&format!("1{}", "0".repeat(most - fewest))).expect("a power of ten");
+    (one - other).wrapping_abs() * i256::from(2) <= unit
+}
+
+#[test]
+fn averages_agree_to_the_digits_both_have() {
+    use serde_json::json;
+    assert!(same_average(&json!("7.0000"), &json!("7.00000000")));
+    assert!(same_average(&json!("0.3333"), &json!("0.33333333")));
+    assert!(same_average(&json!("-0.6667"), &json!("-0.66666667")));
+    assert!(!same_average(&json!("0.3334"), &json!("0.33333333")));
+    assert!(!same_average(&json!("0.3333"), &json!("0.3334")));
+    assert!(!same_average(&Value::Null, &json!("0.3334")));
 }

@@ -50,7 +50,7 @@ fn refused(faults: Vec<FaultRule>, arguments: &Value) -> Refusal {
 /// The answer is the local one.
 fn right(faults: Vec<FaultRule>, arguments: &Value) {
     let local = ask(&fixture().mirror, Tool::Query, object(arguments.clone()));
-    let verdict = verdict(&local, &with(faults, arguments.clone()));
+    let verdict = verdict(&local, &with(faults, arguments.clone()), &[]);
     assert!(matches!(verdict, Verdict::Answered), "{arguments}: {verdict:?}");
 }
 
