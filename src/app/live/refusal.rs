@@ -25,10 +25,17 @@ pub(super) fn undecodable(relation: &Relation, error: &DecodeError) -> Refusal {
 pub(super) fn changed(relation: &Relation, before: u64, rows: u64, after: Option<u64>) -> Refusal {
     let source = relation.source();
     let later = after.map_or_else(String::new, |after| format!(", {after} when they were counted again"));
+    // Rows that agree in the key, or lack it, are after no page's last row.
+    let key = match after == Some(before) && rows < before {
+        true => {
+            format!(", or its declared key ({}) doesn't tell them apart", relation.primary_key.join(", "))
+        }
+        false => String::new(),
+    };
     let refusal = upstream(
         relation,
         format!(
-            "the rows of `{source}` changed while they were read, or the server left some out: {before} were counted, {rows} came{later}."
+            "the rows of `{source}` changed while they were read, or the server left some out{key}: {before} were counted, {rows} came{later}."
         ),
     )
     .fact("count_before", before)

@@ -96,12 +96,18 @@ fn ask(column: &Column, test: &Test) -> Asked {
         }
         Test::Compare(comparison, Literal::AboveAllDecimals) => exact(beyond(name, *comparison, true)),
         Test::Compare(comparison, Literal::BelowAllDecimals) => exact(beyond(name, *comparison, false)),
+        Test::Compare(comparison, literal) if ends_in_blanks(column, literal) => {
+            exact(if *comparison == Comparison::Equal { nothing(name) } else { present(name) })
+        }
         Test::Compare(comparison, literal) => match spell(literal) {
             Some(value) => exact(Filter::compare(name, operator(*comparison), value)),
             None => exact(present(name)),
         },
         // No number equals a value beyond all of them.
-        Test::In(literals) => exact(among(column, literals.iter().filter_map(spell).collect())),
+        Test::In(literals) => {
+            let possible = literals.iter().filter(|literal| !ends_in_blanks(column, literal));
+            exact(among(column, possible.filter_map(spell).collect()))
+        }
         // A locale folds case as it likes; bytes are compared alike everywhere.
         Test::Like { ignore_case: true, .. } => widened(Widening::Collation),
         // The pattern has no star: each has become a per cent sign, as it does there.
@@ -121,6 +127,13 @@ fn operator(comparison: Comparison) -> Operator {
         Comparison::Less => Operator::Lt,
         Comparison::LessOrEqual => Operator::Lte,
     }
+}
+
+/// Whether a text, propagated from a join's other side, ends in blanks that a `character(n)` doesn't have here, and that
+/// wouldn't count there.
+fn ends_in_blanks(column: &Column, literal: &Literal) -> bool {
+    let is_character = matches!(column.column_type, ColumnType::Character { .. });
+    is_character && matches!(literal, Literal::Text(text) if text.ends_with(' '))
 }
 
 /// Comparison with a whole number that may lie beyond the column's type.
@@ -235,6 +248,9 @@ pub(super) mod tests {
             ("text", Test::Compare(Equal, text("a,\"b\"")), "c=eq.a,\"b\"", None),
             ("text", Test::Compare(Greater, text("a")), "c=not.is.null", collation),
             ("character(2)", Test::Compare(Less, text("a")), "c=not.is.null", collation),
+            ("character(2)", Test::Compare(NotEqual, text(" ")), "c=not.is.null", None),
+            ("character(2)", Test::Compare(Equal, text("a ")), "c=in.()", None),
+            ("character(2)", Test::In(vec![text("a "), text("b")]), "c=eq.b", None),
             ("citext", Test::Compare(Equal, text("a")), "c=not.is.null", collation),
             ("uuid", Test::Compare(Greater, text("a0")), "c=gt.a0", None),
             ("text", Test::In(vec![text("a"), text("b,"), text("a")]), "c=in.(a,\"b,\")", None),

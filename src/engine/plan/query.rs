@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::datasource::provider_as_source;
+use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit, when};
 
 use super::aggregate::{MetricDisplay, plan_metric};
 use super::expression::{column, has_key_of_its_own, having, key, test};
@@ -235,11 +236,20 @@ fn plan_aggregate(
             key(column(&declared.name), &declared.column_type).alias(format!("g{index}"))
         })
         .collect();
-    let aggregates: Vec<Expr> = planned.iter().flat_map(|metric| metric.aggregates.clone()).collect();
+    let mut aggregates: Vec<Expr> = planned.iter().flat_map(|metric| metric.aggregates.clone()).collect();
     let mut projection: Vec<Expr> = (0..groups.len()).map(|index| column(&format!("g{index}"))).collect();
     for (index, metric) in planned.iter().enumerate() {
         let known = counts.get(index).copied().flatten().and_then(|count| i64::try_from(count).ok());
-        let output = known.map_or_else(|| metric.output.clone(), lit);
+        let output = match known {
+            // A plain literal would turn a having on it into a constant, which DataFusion moves below the aggregate:
+            // there it leaves out rows, not the aggregate's one row.
+            Some(count) => {
+                let alias = format!("known{index}");
+                aggregates.push(max(lit(count)).alias(&alias));
+                when(column(&alias).is_null(), lit(count)).otherwise(column(&alias))?
+            }
+            None => metric.output.clone(),
+        };
         projection.push(output.alias(format!("o{index}")));
         if let MetricDisplay::Average { sum, count, .. } = &metric.display {
             projection.extend([column(sum), column(count)]);

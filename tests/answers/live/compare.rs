@@ -28,6 +28,14 @@ impl Verdict {
     }
 }
 
+fn short(outcome: &Result<Value, AppError>) -> String {
+    let text = match outcome {
+        Ok(answer) => answer.to_string(),
+        Err(error) => error.to_string(),
+    };
+    text.chars().take(600).collect()
+}
+
 /// Members that must be equal.
 const MEMBERS: &[&str] = &[
     "columns",
@@ -73,10 +81,10 @@ pub fn verdict(
             };
             match live_only && local_answers {
                 true => Verdict::OnlyLive(live.code.as_str().to_owned()),
-                false => Verdict::Different(format!("local {local:?}\n  live {}", live.to_text())),
+                false => Verdict::Different(format!("live {}\n  local {}", live.to_text(), short(local))),
             }
         }
-        (local, live) => Verdict::Different(format!("local {local:?}\n  live {live:?}")),
+        (local, live) => Verdict::Different(format!("live {}\n  local {}", short(live), short(local))),
     }
 }
 
