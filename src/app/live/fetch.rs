@@ -180,7 +180,7 @@ impl<'a> RelationReader<'a> {
     }
 
     /// Rows `offset` to `offset + wanted` of one chunk in a total order, as far as there are so many. Every page carries
-    /// the count of its own statement, which must stay what it was.
+    /// the count of its own statement, which must stay what it was. Returns where pages meet, in rows from the first.
     async fn window_of(
         &self,
         filters: &[Filter],
@@ -189,9 +189,10 @@ impl<'a> RelationReader<'a> {
         offset: u64,
         wanted: u64,
         pages: &mut Pages<'a>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Vec<u64>, Refusal> {
         let end = offset.saturating_add(wanted).min(expected);
         let mut at = offset;
+        let mut seams = Vec::new();
         while at < end {
             let request = PageRequest {
                 columns: pages.names(),
@@ -211,12 +212,15 @@ impl<'a> RelationReader<'a> {
             if total != expected || got == 0 || at > end {
                 return Err(changed(self.relation, expected, at - offset, Some(total)));
             }
+            seams.push(at - offset);
         }
-        Ok(())
+        // The last page ends the window, not a page within it.
+        seams.pop();
+        Ok(seams)
     }
 
     /// Of each chunk the rows `offset` to `end` in the order with a row on either side, and whether those differ from
-    /// what is between them in the columns `decided`: then the server's order says which rows these are.
+    /// what is between them in the columns `decided`, as rows on both sides of where pages meet must: then the server's order says which rows these are.
     pub(super) async fn window(
         &self,
         filters: &LiveFilters,
@@ -232,7 +236,11 @@ impl<'a> RelationReader<'a> {
         let mut is_determined = true;
         for (chunk, expected) in filters.chunks.iter().zip(&passing.by_chunk) {
             let mut part = Pages::new(self.relation, columns, self.max_bytes);
-            self.window_of(chunk, *expected, order.0, start, wanted, &mut part).await?;
+            let seams = self.window_of(chunk, *expected, order.0, start, wanted, &mut part).await?;
+            // Rows that tie may change places between two requests.
+            for seam in seams {
+                is_determined &= !part.tied((seam - 1, seam), order.1)?;
+            }
             let last = end.saturating_sub(start).saturating_sub(1);
             is_determined &= before == 0 || !part.tied((0, 1), order.1)?;
             is_determined &= !part.tied((last, last + 1), order.1)?;

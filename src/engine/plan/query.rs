@@ -5,9 +5,8 @@ use std::sync::Arc;
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::datasource::provider_as_source;
-use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit, when};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 
 use super::aggregate::{MetricDisplay, plan_metric};
 use super::expression::{column, has_key_of_its_own, having, key, test};
@@ -236,20 +235,11 @@ fn plan_aggregate(
             key(column(&declared.name), &declared.column_type).alias(format!("g{index}"))
         })
         .collect();
-    let mut aggregates: Vec<Expr> = planned.iter().flat_map(|metric| metric.aggregates.clone()).collect();
+    let aggregates: Vec<Expr> = planned.iter().flat_map(|metric| metric.aggregates.clone()).collect();
     let mut projection: Vec<Expr> = (0..groups.len()).map(|index| column(&format!("g{index}"))).collect();
     for (index, metric) in planned.iter().enumerate() {
         let known = counts.get(index).copied().flatten().and_then(|count| i64::try_from(count).ok());
-        let output = match known {
-            // A plain literal would turn a having on it into a constant, which DataFusion moves below the aggregate:
-            // there it leaves out rows, not the aggregate's one row.
-            Some(count) => {
-                let alias = format!("known{index}");
-                aggregates.push(max(lit(count)).alias(&alias));
-                when(column(&alias).is_null(), lit(count)).otherwise(column(&alias))?
-            }
-            None => metric.output.clone(),
-        };
+        let output = known.map_or_else(|| metric.output.clone(), lit);
         projection.push(output.alias(format!("o{index}")));
         if let MetricDisplay::Average { sum, count, .. } = &metric.display {
             projection.extend([column(sum), column(count)]);
@@ -258,6 +248,11 @@ fn plan_aggregate(
     let mut builder = filtered(relation, data, &query.predicates)?
         .aggregate(group_expressions, aggregates)?
         .project(projection)?;
+    if groups.is_empty() && !conditions.is_empty() {
+        // DataFusion moves a condition that comes to a constant (two that contradict each other, a value no count can
+        // have) below the aggregate, where it leaves out rows instead of the aggregate's one row. A limit stops it.
+        builder = builder.limit(0, Some(1))?;
+    }
     let alias = |output: OutputColumn| match output {
         OutputColumn::Group(index) => format!("g{index}"),
         OutputColumn::Metric(index) => format!("o{index}"),
