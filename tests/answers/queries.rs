@@ -150,8 +150,10 @@ fn columns_are_select_then_filters_else_the_first_three() {
 
 #[test]
 fn a_stale_capture_is_answered_and_says_so() {
+    // Pulled first: the capture must not be younger than the clock.
+    let store = &fixture().store;
     let future = chrono::Utc::now() + chrono::TimeDelta::days(30);
-    let mirror = open_at(&fixture().store, ScanPolicy::Parity, &[], Some(FixedClock(future)));
+    let mirror = open_at(store, ScanPolicy::Parity, &[], Some(FixedClock(future)));
     let arguments = object(json!({"source": "usp_cl.committees", "metrics": ["n=count:*"]}));
     let answer = block(mirror.query(arguments)).expect("answer");
     assert_eq!(answer["served"]["stale"], true);

@@ -131,9 +131,10 @@ fn live_answers_are_the_local_ones() {
     );
     assert!(longest <= 6 * 1024, "an address of {longest} bytes");
     if only.is_none() {
+        // More refusals than these would leave little to compare.
         let share = |kind: &str| tally.get(kind).copied().unwrap_or(0) * 100 / numbers.len();
-        assert!(share("answered") >= 60, "{tally:?}");
-        assert!(share("only live: collation_unknown") <= 15, "{tally:?}");
+        assert!(share("answered") >= 40 && share("answered") + share("answered, no rows") >= 60, "{tally:?}");
+        assert!(share("only live: collation_unknown") <= 10, "{tally:?}");
     }
     tokio.block_on(origin.stop());
 }
