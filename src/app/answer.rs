@@ -5,10 +5,11 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use super::error::AppError;
-use super::mirror::{Mirror, manifest_hashes};
+use super::mirror::{Mirror, Serving, manifest_hashes};
+use super::route::Route;
 use crate::engine::{
-    Answer, JoinArguments, JoinSource, QueryArguments, check_join, check_query, explain_join, explain_query,
-    read_arguments, run_join, run_query,
+    Answer, CheckedJoin, CheckedQuery, JoinArguments, JoinSource, QueryArguments, check_join, check_query,
+    explain_join, explain_query, read_arguments, run_join, run_query,
 };
 
 impl Mirror {
@@ -30,9 +31,12 @@ impl Mirror {
         let serving = self.serving()?;
         let catalog = &serving.snapshot.catalog;
         let query = check_query(catalog, arguments, self.runtime.limits())?;
-        let held = self.held(&serving, query.relation)?;
         let manifest_hash =
             manifest_hashes(catalog).get(query.relation.dataset.as_str()).copied().unwrap_or("");
+        if self.route(&serving, query.relation) == Route::Live {
+            return self.query_live(&serving, &query, arguments.explain, manifest_hash, started).await;
+        }
+        let held = self.held(&serving, query.relation)?;
         if arguments.explain {
             let explained = explain_query(&query, &held.data, &self.runtime, self.options.run).await?;
             let provenance = self.provenance(&serving, &held, manifest_hash, started);
@@ -51,13 +55,19 @@ impl Mirror {
         let serving = self.serving()?;
         let catalog = &serving.snapshot.catalog;
         let join = check_join(catalog, arguments, self.runtime.limits())?;
-        // Both sides come from one snapshot, never mixed.
-        let left = self.held(&serving, join.left.relation)?;
-        let right = self.held(&serving, join.right.relation)?;
         let hashes = manifest_hashes(catalog);
         let hash_of = |dataset: &str| hashes.get(dataset).copied().unwrap_or("");
         let (left_hash, right_hash) =
             (hash_of(&join.left.relation.dataset), hash_of(&join.right.relation.dataset));
+        // Both sides come from one snapshot, or both live, never mixed.
+        let routes = [join.left.relation, join.right.relation].map(|relation| self.route(&serving, relation));
+        if routes.contains(&Route::Live) {
+            return self
+                .join_live(&serving, &join, arguments.explain, [left_hash, right_hash], started)
+                .await;
+        }
+        let left = self.held(&serving, join.left.relation)?;
+        let right = self.held(&serving, join.right.relation)?;
         if arguments.explain {
             let explained =
                 explain_join(&join, &left.data, &right.data, &self.runtime, self.options.run).await?;
@@ -84,6 +94,50 @@ impl Mirror {
             }
         }
         Ok(answer.into_json(served, self.runtime.limits().max_response_bytes)?)
+    }
+}
+
+impl Mirror {
+    async fn query_live(
+        &self,
+        serving: &Serving,
+        query: &CheckedQuery<'_>,
+        explain: bool,
+        manifest_hash: &str,
+        started: Instant,
+    ) -> Result<Value, AppError> {
+        let (reader, context) = self.live(serving)?;
+        if explain {
+            let explained = reader.explain_query(context, query).await?;
+            return Ok(json!({"explain": explained, "served": self.live_provenance(manifest_hash, started)}));
+        }
+        let answer = reader.query(context, query, manifest_hash).await?;
+        let served = self.live_provenance(manifest_hash, started);
+        Ok(answer.into_json(served, self.runtime.limits().max_response_bytes)?)
+    }
+
+    async fn join_live(
+        &self,
+        serving: &Serving,
+        join: &CheckedJoin<'_>,
+        explain: bool,
+        [left_hash, right_hash]: [&str; 2],
+        started: Instant,
+    ) -> Result<Value, AppError> {
+        let (reader, context) = self.live(serving)?;
+        // What concerns one side only stands in `sources`.
+        let common = |started| {
+            let mut served = self.live_provenance("", started);
+            served.as_object_mut().and_then(|object| object.remove("manifest_hash"));
+            served
+        };
+        if explain {
+            let explained = reader.explain_join(context, join).await?;
+            return Ok(json!({"explain": explained, "served": common(started)}));
+        }
+        let side = |hash| (hash, self.live_provenance(hash, started));
+        let answer = reader.join(context, join, [side(left_hash), side(right_hash)]).await?;
+        Ok(answer.into_json(common(started), self.runtime.limits().max_response_bytes)?)
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::error::AppError;
 use super::mirror::{Held, Mirror, Serving, manifest_hashes};
 use super::spatial::{refused, spatial_relation};
+use crate::engine::{Refusal, RefusalCode};
 use crate::spatial::districts::CongressMap;
 use crate::spatial::projection::project;
 use crate::spatial::{SpatialArguments, SpatialRequest};
@@ -43,6 +44,15 @@ impl Mirror {
         arguments: &SpatialArguments,
     ) -> Result<PlaceLookup, AppError> {
         let started = Instant::now();
+        if self.is_live() {
+            return Err(Refusal::new(
+                RefusalCode::BadArgument,
+                "a file of places is answered from the snapshot, never live.",
+            )
+            .fact("argument", "mode")
+            .next("leave live mode for this, e.g. `--set mode=offline`")
+            .into());
+        }
         let request = SpatialRequest::parse(operation, arguments).map_err(|refusal| refused(*refusal))?;
         let serving = self.serving()?;
         let relation = spatial_relation(&serving, request.source())?;
@@ -73,8 +83,8 @@ impl Mirror {
                 (what, hashed, notice)
             }
             SpatialRequest::DistrictsInBbox(_) => {
-                return Err(crate::engine::Refusal::new(
-                    crate::engine::RefusalCode::BadRpcArguments,
+                return Err(Refusal::new(
+                    RefusalCode::BadRpcArguments,
                     "districts_in_bbox takes a box, not places.",
                 )
                 .fact("operation", operation)

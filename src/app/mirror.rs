@@ -7,13 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::error::AppError;
+use super::live::{LiveContext, LiveReader};
 use super::shelf::{DistrictShelf, ShelvedNonprofits};
 use crate::catalog::{Catalog, Relation, ranking};
-use crate::config::{Clock, Config};
-use crate::engine::{EngineRuntime, PartFile, Refusal, RefusalCode, RelationData, RunOptions};
+use crate::config::{Clock, Config, Mode};
+use crate::engine::{EngineRuntime, PartFile, Refusal, RefusalCode, RelationData, RowSource, RunOptions};
 use crate::store::{
     Access, Capture, ObjectCheck, Part, RelationState, Snapshot, SnapshotId, Store, StoreError, Trust,
 };
+use crate::sync::Upstream;
 
 /// What a mirror is opened with.
 #[derive(Debug, Clone)]
@@ -28,12 +30,16 @@ pub struct MirrorOptions {
     pub concurrency: usize,
 }
 
-/// Answers questions from a store.
+/// Answers questions from a store, or from the API its catalogue grants.
 pub struct Mirror {
     pub(super) store: Store,
     pub(super) options: MirrorOptions,
     pub(super) runtime: EngineRuntime,
     pub(super) clock: Arc<dyn Clock>,
+    /// Where answers may come from.
+    pub(super) mode: Mode,
+    /// Reads the API; made only where it may be asked.
+    live: Option<LiveReader>,
     permits: Semaphore,
     serving: Mutex<Option<Arc<Serving>>>,
 }
@@ -55,7 +61,8 @@ pub(super) struct Held<'a> {
 }
 
 impl Mirror {
-    /// Opens a store for reading. The snapshot itself is loaded by the first question, or by [`Mirror::load`].
+    /// Opens a store for reading. In live mode the API is asked instead of the snapshot, whose verified catalogue still
+    /// says what is granted; in any other mode nothing that could reach the network is made. The snapshot itself is loaded by the first question, or by [`Mirror::load`].
     pub fn open(
         path: &Path,
         config: &Config,
@@ -65,14 +72,46 @@ impl Mirror {
         let store = Store::open(path, Access::ReadOnly)?;
         let runtime = EngineRuntime::new(config.limits.clone(), config.concurrency)
             .map_err(|error| AppError::Internal { detail: format!("the engine can't start: {error}") })?;
+        let live = match config.mode {
+            Mode::Live => {
+                let upstream = Upstream::new(config).map_err(|error| AppError::Internal {
+                    detail: format!("the API can't be asked: {error}"),
+                })?;
+                Some(LiveReader::new(&upstream, clock.now().timestamp_micros().unsigned_abs()))
+            }
+            Mode::Auto | Mode::Offline => None,
+        };
         Ok(Self {
             store,
+            mode: config.mode,
+            live,
             permits: Semaphore::new(options.concurrency.max(1)),
             options,
             runtime,
             clock,
             serving: Mutex::new(None),
         })
+    }
+
+    /// Whether answers may come from the network.
+    pub fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// What reads the API, and what it needs for a snapshot's catalogue.
+    pub(super) fn live<'a>(
+        &'a self,
+        serving: &'a Serving,
+    ) -> Result<(&'a LiveReader, LiveContext<'a>), AppError> {
+        let context = LiveContext {
+            catalog: &serving.snapshot.catalog,
+            runtime: &self.runtime,
+            options: self.options.run,
+        };
+        let reader = self.live.as_ref().ok_or_else(|| AppError::Internal {
+            detail: "a live answer was asked of a mirror without a reader".to_owned(),
+        })?;
+        Ok((reader, context))
     }
 
     /// Loads and verifies the current snapshot; an error says why it can't be served.
@@ -160,7 +199,7 @@ pub(super) fn relation_data(store: &Store, capture: &Capture) -> RelationData {
     let inexact = capture.columns.iter().filter(|column| column.inexact).map(|column| column.name.clone());
     RelationData {
         schema: capture.schema(),
-        parts: capture.parts.iter().map(part).collect(),
+        source: RowSource::Parts(capture.parts.iter().map(part).collect()),
         sort_key: capture.sort_key.clone(),
         rows: capture.rows,
         inexact: inexact.collect(),

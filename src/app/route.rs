@@ -1,6 +1,9 @@
 //! Where a question is answered from: a pure policy over enums. Its outcome is the answer's `served`.
 //!
-//! So far every answer comes from the snapshot; going live is not built, and `docs/parity.md` says so.
+//! Under `live` every answer comes from the API; otherwise from the snapshot, however old it is. Going live when the
+//! snapshot is stale or lacks a relation is not built, and `docs/parity.md` says so.
+
+use crate::config::Mode;
 
 /// How a capture stands against its age limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +12,8 @@ pub(super) enum Freshness {
     Fresh,
     /// Older than the limit.
     Stale,
+    /// The snapshot doesn't hold the relation.
+    Absent,
 }
 
 /// Where an answer comes from.
@@ -18,6 +23,10 @@ pub(super) enum Route {
     Local,
     /// From the snapshot, although it is stale; the answer says so.
     LocalStale,
+    /// From the API.
+    Live,
+    /// From nowhere: the relation isn't mirrored, and nothing else may be asked.
+    NotMirrored,
 }
 
 impl Route {
@@ -26,6 +35,8 @@ impl Route {
         match self {
             Self::Local => "fresh_snapshot",
             Self::LocalStale => "stale_snapshot",
+            Self::Live => "live_mode",
+            Self::NotMirrored => "not_mirrored",
         }
     }
 
@@ -43,11 +54,13 @@ pub(super) fn freshness(age_seconds: i64, max_age_seconds: u64) -> Freshness {
     }
 }
 
-/// The route for a relation the snapshot holds.
-pub(super) fn route(freshness: Freshness) -> Route {
-    match freshness {
-        Freshness::Fresh => Route::Local,
-        Freshness::Stale => Route::LocalStale,
+/// The route for a relation.
+pub(super) fn route(mode: Mode, freshness: Freshness) -> Route {
+    match (mode, freshness) {
+        (Mode::Live, _) => Route::Live,
+        (Mode::Auto | Mode::Offline, Freshness::Fresh) => Route::Local,
+        (Mode::Auto | Mode::Offline, Freshness::Stale) => Route::LocalStale,
+        (Mode::Auto | Mode::Offline, Freshness::Absent) => Route::NotMirrored,
     }
 }
 
@@ -61,6 +74,16 @@ mod tests {
         assert_eq!(freshness(10, 10), Freshness::Fresh);
         assert_eq!(freshness(11, 10), Freshness::Stale);
         assert_eq!(freshness(-1, 10), Freshness::Stale);
-        assert!(route(Freshness::Stale).is_stale());
+        assert!(route(Mode::Auto, Freshness::Stale).is_stale());
+    }
+
+    #[test]
+    fn only_live_mode_leaves_the_snapshot() {
+        for freshness in [Freshness::Fresh, Freshness::Stale, Freshness::Absent] {
+            assert_eq!(route(Mode::Live, freshness), Route::Live);
+            assert_ne!(route(Mode::Offline, freshness), Route::Live);
+            assert_eq!(route(Mode::Auto, freshness), route(Mode::Offline, freshness));
+        }
+        assert_eq!(route(Mode::Offline, Freshness::Absent), Route::NotMirrored);
     }
 }

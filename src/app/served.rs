@@ -6,7 +6,9 @@ use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
 use super::mirror::{Held, Mirror, Serving};
-use super::route::{Route, freshness, route};
+use super::route::{Freshness, Route, freshness, route};
+use crate::catalog::Relation;
+use crate::config::ScanPolicy;
 
 /// Where one relation's rows come from and how old they are.
 pub(super) struct Provenance {
@@ -17,6 +19,31 @@ pub(super) struct Provenance {
 }
 
 impl Mirror {
+    /// Where a relation's rows are read.
+    pub(super) fn route(&self, serving: &Serving, relation: &Relation) -> Route {
+        let entry = serving.snapshot.document.relation(&relation.dataset, &relation.name);
+        let freshness = match entry.and_then(|entry| entry.capture()) {
+            Some(capture) => {
+                let age = self.clock.now().signed_duration_since(capture.captured_at.end);
+                freshness(age.num_seconds(), self.options.max_age_seconds)
+            }
+            None => Freshness::Absent,
+        };
+        route(self.mode, freshness)
+    }
+
+    /// The provenance of rows read live. The size rules are always those of `parity` there.
+    pub(super) fn live_provenance(&self, manifest_hash: &str, started: Instant) -> Value {
+        json!({
+            "mode": "live",
+            "reason": Route::Live.reason(),
+            "policy": ScanPolicy::Parity.as_str(),
+            "stale": false,
+            "manifest_hash": manifest_hash,
+            "elapsed_ms": u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        })
+    }
+
     /// The provenance of one relation's rows.
     pub(super) fn provenance(
         &self,
@@ -27,7 +54,7 @@ impl Mirror {
     ) -> Provenance {
         let captured_at = held.capture.captured_at.end;
         let age_seconds = self.clock.now().signed_duration_since(captured_at).num_seconds();
-        let route: Route = route(freshness(age_seconds, self.options.max_age_seconds));
+        let route = route(self.mode, freshness(age_seconds, self.options.max_age_seconds));
         let value = json!({
             "mode": "local",
             "reason": route.reason(),

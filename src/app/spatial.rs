@@ -1,4 +1,4 @@
-//! `benthic_rpc`: the three spatial operations over the snapshot's geometry columns.
+//! `benthic_rpc`: the three spatial operations over the snapshot's geometry columns, or asked of the upstream functions.
 
 use std::time::Instant;
 
@@ -8,7 +8,8 @@ use serde_json::{Map, Number, Value, json};
 
 use super::error::AppError;
 use super::mirror::{Held, Mirror, Serving, manifest_hashes};
-use crate::catalog::Relation;
+use super::route::Route;
+use crate::catalog::{Catalog, Relation};
 use crate::engine::{Refusal, RefusalCode, read_arguments};
 use crate::spatial::{SpatialAnswer, SpatialArguments, SpatialRefusal, SpatialRequest};
 
@@ -66,6 +67,9 @@ impl Mirror {
             .map_err(|refusal| refused(*refusal))?;
         let serving = self.serving()?;
         let relation = spatial_relation(&serving, request.source())?;
+        if self.route(&serving, relation) == Route::Live {
+            return self.rpc_live(&serving, relation, &request, started).await;
+        }
         let max_rows = usize::try_from(self.runtime.limits().max_rows).unwrap_or(usize::MAX);
         let (mut answer, hashed, notice) = match &request {
             SpatialRequest::FindDistrict(request) => {
@@ -88,12 +92,28 @@ impl Mirror {
         let held = Held { hashed, ..self.unchecked(&serving, relation)? };
         let hash = manifest_hashes(catalog).get(relation.dataset.as_str()).copied().unwrap_or("");
         let provenance = self.provenance(&serving, &held, hash, started);
-        let endpoint = catalog
-            .dataset(&relation.dataset)
-            .and_then(|dataset| dataset.endpoint.as_ref())
-            .map(|endpoint| endpoint.base_url.clone());
-        Ok(result(answer, endpoint, provenance.value, provenance.warning))
+        Ok(result(answer, endpoint_of(catalog, relation), provenance.value, provenance.warning))
     }
+
+    async fn rpc_live(
+        &self,
+        serving: &Serving,
+        relation: &Relation,
+        request: &SpatialRequest,
+        started: Instant,
+    ) -> Result<Value, AppError> {
+        let (reader, context) = self.live(serving)?;
+        let answer = reader.rpc(context, relation, request).await?;
+        let hash =
+            manifest_hashes(context.catalog).get(relation.dataset.as_str()).copied().unwrap_or_default();
+        let served = self.live_provenance(hash, started);
+        Ok(result(answer, endpoint_of(context.catalog, relation), served, None))
+    }
+}
+
+fn endpoint_of(catalog: &Catalog, relation: &Relation) -> Option<String> {
+    let dataset = catalog.dataset(&relation.dataset)?;
+    dataset.endpoint.as_ref().map(|endpoint| endpoint.base_url.clone())
 }
 
 /// The signed relation an operation reads.

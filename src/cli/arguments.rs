@@ -20,6 +20,12 @@ pub(super) struct Arguments {
     /// Allow plain HTTP to loopback origins.
     #[arg(long, global = true)]
     pub(super) allow_http_loopback: bool,
+    /// Answer from the API the manifests name instead of from the snapshot (`--set mode=live`).
+    #[arg(long, global = true, conflicts_with = "offline")]
+    pub(super) live: bool,
+    /// Answer from the snapshot only; nothing that could reach the network is made (`--set mode=offline`).
+    #[arg(long, global = true)]
+    pub(super) offline: bool,
     /// Log more (twice: everything).
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(super) verbose: u8,

@@ -9,7 +9,7 @@ use super::arguments::Arguments;
 use super::error::{CliError, NO_FILE, USAGE};
 use crate::app::{Mirror, MirrorOptions, SpatialIndexes};
 use crate::bdp::TrustedKeys;
-use crate::config::{Clock, Config, Layers, SystemClock};
+use crate::config::{Clock, Config, Layers, Mode, SystemClock};
 use crate::demo;
 use crate::engine::RunOptions;
 use crate::store::{MirrorKey, StoreError, Trust, files};
@@ -61,6 +61,11 @@ impl Context {
         if arguments.allow_http_loopback {
             flags.insert("allow_http_loopback".to_owned(), "1".to_owned());
         }
+        for (given, mode) in [(arguments.live, Mode::Live), (arguments.offline, Mode::Offline)] {
+            if given {
+                flags.insert("mode".to_owned(), mode.as_str().to_owned());
+            }
+        }
         let config =
             Config::resolve(&Layers { flags, environment: settings_in_environment()?, file }, &cache)?;
         for (name, keys) in
@@ -99,18 +104,22 @@ impl Context {
 
     /// The configured store as a mirror that answers.
     pub(super) fn mirror(&self) -> Result<Mirror, CliError> {
-        self.open_mirror(&self.config.store, self.trust()?)
+        self.open_mirror(&self.config.store, self.trust()?, &self.config)
     }
 
-    /// A mirror over a given store with given trust.
-    pub(super) fn open_mirror(&self, path: &Path, trust: Trust) -> Result<Mirror, CliError> {
+    /// A mirror over a given store with given trust that answers from it alone: a demo's publisher is gone.
+    pub(super) fn offline_mirror(&self, path: &Path, trust: Trust) -> Result<Mirror, CliError> {
+        self.open_mirror(path, trust, &Config { mode: Mode::Offline, ..self.config.clone() })
+    }
+
+    fn open_mirror(&self, path: &Path, trust: Trust, config: &Config) -> Result<Mirror, CliError> {
         let options = MirrorOptions {
             trust,
             run: RunOptions { policy: self.config.scan_policy, exact_numbers: self.config.exact_numbers },
             max_age_seconds: self.config.max_age.as_secs(),
             concurrency: self.config.concurrency.max(4),
         };
-        Ok(Mirror::open(path, &self.config, options, Arc::clone(&self.clock))?)
+        Ok(Mirror::open(path, config, options, Arc::clone(&self.clock))?)
     }
 
     /// The configured publisher.

@@ -82,7 +82,7 @@ fn demo_keys() -> Result<TrustedKeys, CliError> {
 
 /// The only place that trusts the demo key.
 fn demo_mirror(context: &Context, path: &Path) -> Result<Mirror, CliError> {
-    context.open_mirror(path, Trust { publisher: demo_keys()?, mirror: demo_keys()? })
+    context.offline_mirror(path, Trust { publisher: demo_keys()?, mirror: demo_keys()? })
 }
 
 /// Runs the demo, or replays a store made by it.

@@ -9,4 +9,4 @@ mod settings;
 
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use limits::Limits;
-pub use settings::{Config, ConfigError, ExactNumbers, Layers, ResolvedSetting, ScanPolicy, Source};
+pub use settings::{Config, ConfigError, ExactNumbers, Layers, Mode, ResolvedSetting, ScanPolicy, Source};

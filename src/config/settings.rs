@@ -53,6 +53,28 @@ impl ScanPolicy {
     }
 }
 
+/// Where answers may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// From the snapshot; what to do where it doesn't hold the answer is decided by policy.
+    Auto,
+    /// From the snapshot only; no door to the network is made.
+    Offline,
+    /// From the API the manifests name, always.
+    Live,
+}
+
+impl Mode {
+    /// The word used in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Offline => "offline",
+            Self::Live => "live",
+        }
+    }
+}
+
 /// How a number that a double would change is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExactNumbers {
@@ -87,6 +109,8 @@ pub struct Config {
     pub request_timeout: Duration,
     /// Cap on one fetched body, in bytes.
     pub max_fetch_bytes: u64,
+    /// Where answers may come from.
+    pub mode: Mode,
     /// Size rules.
     pub scan_policy: ScanPolicy,
     /// How inexact numbers are written.
@@ -185,6 +209,7 @@ const SETTINGS: &[Setting] = &[
     setting("allowed_data_hosts", "BENTHIC_MIRROR_ALLOWED_DATA_HOSTS", "benthic.io"),
     setting("allow_http_loopback", "BENTHIC_MIRROR_ALLOW_HTTP_LOOPBACK", "0"),
     setting("connect_to", "BENTHIC_MIRROR_CONNECT_TO", ""),
+    setting("mode", "BENTHIC_MIRROR_MODE", "auto"),
     setting("scan_policy", "BENTHIC_MIRROR_SCAN_POLICY", "parity"),
     setting("exact_numbers", "BENTHIC_MIRROR_EXACT_NUMBERS", "string"),
     setting("max_age_seconds", "BENTHIC_MIRROR_MAX_AGE", "604800"),
@@ -272,6 +297,12 @@ impl Reader<'_> {
             connect_to: self.connect_to()?,
             request_timeout: Duration::from_secs(self.integer("request_timeout_seconds", 1, 3_600)?),
             max_fetch_bytes: limits.max_response_bytes.max(64 << 20),
+            mode: match self.text("mode") {
+                "auto" => Mode::Auto,
+                "offline" => Mode::Offline,
+                "live" => Mode::Live,
+                _ => return Err(self.bad("mode", "write `auto`, `offline` or `live`".to_owned())),
+            },
             scan_policy: match self.text("scan_policy") {
                 "parity" => ScanPolicy::Parity,
                 "complete" => ScanPolicy::Complete,
@@ -459,6 +490,7 @@ mod tests {
             (layers(&[("bdp_root", "https://u:p@example.org/bdp")], &[], None), "credentials"),
             (layers(&[("connect_to", "https://a=8.8.8.8:80")], &[], None), "connect_to"),
             (layers(&[("scan_policy", "all")], &[], None), "scan_policy"),
+            (layers(&[("mode", "online")], &[], None), "mode"),
             (layers(&[], &[], Some("max_rows = [1]")), "max_rows"),
             (layers(&[], &[], Some("= 3")), "TOML"),
         ];

@@ -25,7 +25,8 @@ pub struct MirrorServer {
 impl MirrorServer {
     /// A server over an open mirror.
     pub fn new(mirror: Arc<Mirror>) -> Self {
-        Self { mirror, tools: Arc::new(ToolKind::ALL.map(ToolKind::definition).into()) }
+        let open_world = mirror.is_live();
+        Self { mirror, tools: Arc::new(ToolKind::ALL.map(|tool| tool.definition(open_world)).into()) }
     }
 
     async fn call(&self, tool: ToolKind, arguments: Map<String, Value>) -> CallToolResult {

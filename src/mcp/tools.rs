@@ -123,14 +123,13 @@ impl ToolKind {
         }
     }
 
-    /// The tool as listed.
-    pub(super) fn definition(self) -> Tool {
+    /// The tool as listed. `open_world` says whether answers may come from the network.
+    pub(super) fn definition(self, open_world: bool) -> Tool {
         let annotations = ToolAnnotations::with_title(self.title())
             .read_only(true)
             .destructive(false)
             .idempotent(true)
-            // Nothing leaves the machine: every answer comes from the snapshot.
-            .open_world(false);
+            .open_world(open_world);
         Tool::new(self.name(), self.description(), Arc::new(self.input()))
             .with_title(self.title())
             .with_raw_output_schema(Arc::new(self.output()))

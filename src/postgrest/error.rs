@@ -41,6 +41,34 @@ pub enum PostgrestError {
     },
 }
 
+impl PostgrestError {
+    /// Whether a smaller page may pass: the body was beyond the cap, or the statement took too long.
+    pub fn asks_for_less(&self) -> bool {
+        match self {
+            Self::Net(NetError::TooLarge { .. }) => true,
+            Self::Server(error) => error.is_statement_timeout(),
+            _ => false,
+        }
+    }
+
+    /// The HTTP status, if a server answered at all.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Server(error) => Some(error.status),
+            Self::Net(NetError::Redirected { status, .. }) => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// PostgREST's or PostgreSQL's code, if the answer was theirs.
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::Server(error) => error.code.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 /// What the server said instead of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerError {

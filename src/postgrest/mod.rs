@@ -6,11 +6,13 @@
 //!
 //! - [`filter`]: the filter tree and its two encodings.
 //! - [`request`]: endpoints and page requests as addresses.
+//! - [`cursor`]: where a page ended, and the filter for what comes after it.
 //! - [`client`]: one page, one count, and the errors of both.
 //! - [`decode`]: JSON rows to Arrow; [`profile`]: what the values of a page need of their column types.
 //! - [`geometry`]: GeoJSON and WKB; [`float_text`]: a float's shortest digits.
 
 pub mod client;
+pub mod cursor;
 pub mod decode;
 mod error;
 pub mod filter;
@@ -27,5 +29,5 @@ pub use error::{DecodeError, PostgrestError, RejectedValue, ServerError, ValueEr
 pub use filter::{Filter, Operator};
 pub use float_text::shortest_digits;
 pub use profile::{ColumnProfile, TableProfile, stored_columns};
-pub use request::{Endpoint, Order, PageRequest};
+pub use request::{Endpoint, Order, PageRequest, encoded_bytes};
 pub use rows::OnRow;

@@ -70,6 +70,11 @@ impl Endpoint {
     }
 }
 
+/// Bytes the parameters take in an address, separators included.
+pub fn encoded_bytes(parameters: &[(String, String)]) -> usize {
+    parameters.iter().map(|(name, value)| encode(name).len() + encode(value).len() + 2).sum()
+}
+
 /// Percent-encodes a query component. Spaces become `%20`, not `+`: servers disagree about `+`, none about `%20`.
 fn encode(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
@@ -108,12 +113,14 @@ pub struct PageRequest {
     pub offset: Option<u64>,
     /// Ask for the exact count of all rows the filters let through.
     pub count: bool,
+    /// Arguments of a function, sent as they are.
+    pub arguments: Vec<(String, String)>,
 }
 
 impl PageRequest {
     /// The decoded query parameters.
     pub fn parameters(&self) -> Result<Vec<(String, String)>, PostgrestError> {
-        let mut parameters = Vec::new();
+        let mut parameters = self.arguments.clone();
         if !self.columns.is_empty() {
             let names: Vec<String> = self.columns.iter().map(|column| quote_name(column)).collect();
             parameters.push(("select".to_owned(), names.join(",")));
@@ -190,6 +197,7 @@ mod tests {
             limit: Some(500),
             offset: Some(0),
             count: false,
+            arguments: Vec::new(),
         };
         let url = endpoint("t", None).url(&request.parameters().unwrap()).unwrap();
         assert_eq!(

@@ -1,6 +1,7 @@
 //! Step 2: how each relation will be captured, or why it is skipped. Pure: the counts are asked for elsewhere.
 
-use crate::catalog::{Column, ColumnType, Dataset, Relation};
+use crate::catalog::{Column, Dataset, Relation};
+use crate::postgrest::cursor::can_be_cursor;
 use crate::postgrest::{Endpoint, Order, PostgrestError};
 
 use super::options::PullOptions;
@@ -104,13 +105,6 @@ pub fn paged_method(relation: &Relation) -> Method {
     }
 }
 
-/// Whether a value of the type, as received, can be sent back in a filter that means the same value.
-fn can_be_cursor(column_type: &ColumnType) -> bool {
-    let structured =
-        matches!(column_type, ColumnType::Array(_) | ColumnType::Geometry { .. } | ColumnType::Jsonb);
-    column_type.is_orderable_upstream() && !structured
-}
-
 /// The method when no column is known to tell rows apart.
 pub fn keyless_method(relation: &Relation) -> Method {
     let (order, unordered) = by_server_order(relation);
@@ -144,6 +138,7 @@ pub fn server_order(relation: &Relation, method: &Method) -> Vec<Order> {
 mod tests {
     use super::*;
     use crate::bdp::TrustedKeys;
+    use crate::catalog::ColumnType;
     use crate::catalog::PostgrestEndpoint;
     use crate::store::MirrorKey;
     use crate::sync::Selection;

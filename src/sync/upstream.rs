@@ -1,14 +1,17 @@
 //! The door to the network as a pull needs it, made from the configuration.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use url::Url;
 
 use super::error::SyncError;
 use crate::config::Config;
+use crate::net::retry::RetryPolicy;
 use crate::net::{ConnectOverride, LoopbackHttp, Net, NetError, NetOptions, Purpose};
+use crate::postgrest::PostgrestClient;
 
-/// A publisher that can be pulled from.
+/// A publisher that can be pulled from and asked.
 #[derive(Debug, Clone)]
 pub struct Upstream {
     net: Net,
@@ -44,6 +47,16 @@ impl Upstream {
 
     fn with(options: NetOptions) -> Result<Self, NetError> {
         Ok(Self { net: Net::new(options)? })
+    }
+
+    /// What live answers are read with: few and short pauses, since somebody is waiting. `seed` makes their jitter.
+    pub fn reader(&self, seed: u64) -> PostgrestClient {
+        let policy = RetryPolicy {
+            max_attempts: 3,
+            base_delay: Duration::from_millis(200),
+            max_delay: Duration::from_secs(2),
+        };
+        PostgrestClient::new(self.net.clone(), policy, seed)
     }
 
     /// What [`super::pull`] fetches through.

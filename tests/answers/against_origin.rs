@@ -7,9 +7,9 @@
 
 mod compare;
 mod fold;
-mod generator;
+pub(crate) mod generator;
 mod origin;
-mod values;
+pub(crate) mod values;
 
 use std::cmp::Ordering;
 use std::sync::Arc;

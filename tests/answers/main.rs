@@ -14,6 +14,7 @@ mod demo_questions;
 mod discovery;
 mod harness;
 mod joins;
+mod live;
 mod mcp_stdio;
 mod queries;
 mod refusals;

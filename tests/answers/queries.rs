@@ -50,6 +50,20 @@ fn descending_order_returns_the_maximum_not_nulls() {
 }
 
 #[test]
+fn a_having_nothing_can_meet_leaves_no_row() {
+    // What comes to a constant must not be applied to the rows below the aggregate: their count would be 0.
+    for having in [vec!["n=0", "n=1"], vec!["n:in:[2.5]"], vec!["n=0.5"], vec!["n<0"], vec!["lo=1e30"]] {
+        for groups in [vec![], vec!["state"]] {
+            let answer = query(json!({
+                "source": "usp_cl.legislator_terms", "group_by": groups,
+                "metrics": ["n=count:state", "lo=min:term_id"], "having": having,
+            }));
+            assert_eq!(answer["rows"], json!([]), "{having:?} {groups:?}");
+        }
+    }
+}
+
+#[test]
 fn one_row_answers_come_at_any_size_and_together() {
     // No primary key and more than one page: only count, min and max are answerable.
     let relation = demo::relation("usaspending.all_entities").expect("relation");
@@ -136,8 +150,10 @@ fn columns_are_select_then_filters_else_the_first_three() {
 
 #[test]
 fn a_stale_capture_is_answered_and_says_so() {
+    // Pulled first: the capture must not be younger than the clock.
+    let store = &fixture().store;
     let future = chrono::Utc::now() + chrono::TimeDelta::days(30);
-    let mirror = open_at(&fixture().store, ScanPolicy::Parity, &[], Some(FixedClock(future)));
+    let mirror = open_at(store, ScanPolicy::Parity, &[], Some(FixedClock(future)));
     let arguments = object(json!({"source": "usp_cl.committees", "metrics": ["n=count:*"]}));
     let answer = block(mirror.query(arguments)).expect("answer");
     assert_eq!(answer["served"]["stale"], true);

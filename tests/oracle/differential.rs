@@ -20,7 +20,7 @@ use crate::relations::{World, world};
 use crate::requests::{Ask, Request, request};
 use crate::stored::{Layout, store};
 
-const DEFAULT_REQUESTS: usize = 300;
+pub(crate) const DEFAULT_REQUESTS: usize = 300;
 
 pub(crate) const OPTIONS: RunOptions =
     RunOptions { policy: ScanPolicy::Parity, exact_numbers: ExactNumbers::String };
@@ -81,7 +81,7 @@ const WAYS: &[WayOf] = &[
     ),
 ];
 
-fn number_from_environment(name: &str) -> Option<u64> {
+pub(crate) fn number_from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
 

@@ -6,7 +6,7 @@
 //! - [`postgres`]: one server, one stream of statements; [`stored`]: the same rows as Parquet, through the decoder.
 //! - [`differential`]: runs both and compares; [`compare`]: when two values are the same.
 //!
-//! Beside it, without a server: [`pruning`] (an answer doesn't depend on what pruning leaves out), [`sums`] (sums near
+//! Beside it, without PostgreSQL: [`live`] (the same requests asked of an origin serving the rows, and of their capture), [`pruning`] (an answer doesn't depend on what pruning leaves out), [`sums`] (sums near
 //! the widest types), [`arbitrary`] (no text in any argument makes the checks panic).
 
 #![allow(
@@ -23,6 +23,7 @@ mod dice;
 mod differential;
 mod filters;
 mod joins;
+mod live;
 mod postgres;
 mod pruning;
 mod relations;

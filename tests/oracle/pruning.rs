@@ -13,7 +13,9 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, Schema, i256};
 use benthic_mirror::catalog::Catalog;
 use benthic_mirror::config::Limits;
-use benthic_mirror::engine::{EngineRuntime, Matched, QueryArguments, RelationData, check_query, run_query};
+use benthic_mirror::engine::{
+    EngineRuntime, Matched, QueryArguments, RelationData, RowSource, check_query, run_query,
+};
 
 use crate::differential::OPTIONS;
 use crate::relations::one_relation;
@@ -309,7 +311,11 @@ fn footers_that_are_silent_hide_no_extreme() {
             let part = write(directory.path(), &name, batch, vec!["id".to_owned()], Vec::new(), layout);
             match &mut data {
                 Some(data) => {
-                    data.parts.extend(part.parts);
+                    let (RowSource::Parts(parts), RowSource::Parts(more)) = (&mut data.source, part.source)
+                    else {
+                        unreachable!("what is written is parts")
+                    };
+                    parts.extend(more);
                     data.rows += part.rows;
                 }
                 None => data = Some(part),

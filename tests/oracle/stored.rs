@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::{SortColumn, SortOptions, lexsort_to_indices, take};
 use benthic_mirror::catalog::Relation;
-use benthic_mirror::engine::{PartFile, RelationData};
+use benthic_mirror::engine::{PartFile, RelationData, RowSource};
 use benthic_mirror::postgrest::decode_rows;
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -91,7 +91,13 @@ pub(crate) fn write(
             break;
         }
     }
-    RelationData { schema: batch.schema(), parts, sort_key, rows: batch.num_rows() as u64, inexact }
+    RelationData {
+        schema: batch.schema(),
+        source: RowSource::Parts(parts),
+        sort_key,
+        rows: batch.num_rows() as u64,
+        inexact,
+    }
 }
 
 fn properties(layout: Layout) -> WriterProperties {

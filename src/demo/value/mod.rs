@@ -19,6 +19,8 @@ pub(crate) use input::{parse_input, type_name};
 use geo::Geometry;
 use uuid::Uuid;
 
+use crate::catalog::ColumnType;
+
 /// `date` `-infinity`, as days: PostgreSQL uses the ends of the integer range for both infinities.
 pub const DATE_MINUS_INFINITY: i32 = i32::MIN;
 /// `date` `infinity`, as days.
@@ -73,6 +75,16 @@ pub struct DemoGeometry {
 }
 
 impl DemoValue {
+    /// A value from its text, as PostgreSQL's input function for the type reads it; `None` if it refuses. `json` keeps
+    /// its text, `character(n)` loses its padding, types without a room of their own stay text.
+    pub fn read(text: &str, column_type: &ColumnType) -> Option<Self> {
+        match column_type {
+            ColumnType::Json => Some(Self::Json(text.to_owned())),
+            ColumnType::Character { .. } => Some(Self::Text(text.trim_end_matches(' ').to_owned())),
+            _ => parse_input(text, column_type).ok(),
+        }
+    }
+
     /// Whether this is SQL null.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)

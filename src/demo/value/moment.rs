@@ -15,18 +15,26 @@ pub(super) enum MomentError {
     OutOfRange,
 }
 
+/// The calendar repeats after 400 years; chrono's ends before PostgreSQL's.
+const CYCLE_YEARS: i32 = 400;
+const CYCLE_DAYS: i32 = 146_097;
+
 /// Days since 1970-01-01; `None` when there is no such day.
 pub(crate) fn days(year: i32, month: u32, day: u32) -> Option<i32> {
-    NaiveDate::from_ymd_opt(year, month, day).map(|date| date.to_epoch_days())
+    let cycles = year.checked_sub(2000)?.div_euclid(CYCLE_YEARS);
+    let within = NaiveDate::from_ymd_opt(year - cycles * CYCLE_YEARS, month, day)?;
+    within.to_epoch_days().checked_add(cycles.checked_mul(CYCLE_DAYS)?)
 }
 
 fn date_parts(days: i32) -> (String, bool) {
-    match NaiveDate::from_epoch_days(days) {
-        // Year 0 is 1 BC.
-        Some(date) if date.year() <= 0 => {
-            (format!("{:04}-{:02}-{:02}", 1 - date.year(), date.month(), date.day()), true)
+    let cycles = days.div_euclid(CYCLE_DAYS);
+    match NaiveDate::from_epoch_days(days.rem_euclid(CYCLE_DAYS)) {
+        Some(date) => {
+            let year = date.year() + cycles * CYCLE_YEARS;
+            // Year 0 is 1 BC.
+            let (shown, before_christ) = if year <= 0 { (1 - year, true) } else { (year, false) };
+            (format!("{shown:04}-{:02}-{:02}", date.month(), date.day()), before_christ)
         }
-        Some(date) => (format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day()), false),
         None => (days.to_string(), false),
     }
 }
@@ -207,6 +215,8 @@ mod tests {
             other => panic!("{text}: {other:?}"),
         };
         assert_eq!(moment("2024-02-29"), ("2024-02-29".into(), None, None));
+        assert_eq!(moment("5874897-12-31"), ("5874897-12-31".into(), None, None));
+        assert_eq!(moment("4713-01-01 BC"), ("4713-01-01 BC".into(), None, None));
         assert_eq!(moment("20240229"), ("2024-02-29".into(), None, None));
         assert_eq!(moment("0044-03-15 BC"), ("0044-03-15 BC".into(), None, None));
         assert_eq!(moment("2024-02-29T12:34:56.12+05:30").2, Some(19_800));

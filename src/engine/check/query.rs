@@ -117,6 +117,11 @@ pub enum HavingCheck {
 }
 
 impl CheckedQuery<'_> {
+    /// Whether rows are asked for, rather than an aggregate of them.
+    pub fn is_rows(&self) -> bool {
+        matches!(self.shape, QueryShape::Rows { .. })
+    }
+
     /// Whether the answer is one row whatever the source's size: only count, min and max, and no groups.
     pub fn is_one_row(&self) -> bool {
         match &self.shape {

@@ -17,8 +17,8 @@ pub(in crate::engine) use aggregate::MetricDisplay;
 pub(in crate::engine) use functions::{strip_zeros, whole_double};
 pub(in crate::engine) use join::{plan_join, plan_join_count};
 pub(in crate::engine) use query::{
-    Display, Output, plan_columns, plan_columns_of, plan_count, plan_example, plan_query,
+    Display, Known, Output, plan_columns, plan_columns_of, plan_count, plan_example, plan_query,
 };
 pub use session::EngineRuntime;
-pub use table::{PartFile, RelationData};
+pub use table::{PartFile, RelationData, RowSource};
 pub(in crate::engine) use top_rows::TopRows;

@@ -138,16 +138,27 @@ pub(in crate::engine) fn plan_example(
         .build()
 }
 
-/// The plan of a query over stored rows. `threshold` is what [`TopRows::threshold`] found, if the question has one.
+/// What need not be computed from the rows at hand.
+#[derive(Debug, Clone, Default)]
+pub(in crate::engine) struct Known<'a> {
+    /// Whether the rows before the offset have been left out.
+    pub(in crate::engine) skipped: bool,
+    /// Results of metrics by their place; missing ones are computed.
+    pub(in crate::engine) counts: &'a [Option<u64>],
+    /// What every row of the answer passes besides the filters, as [`TopRows::threshold`](super::TopRows::threshold) found it.
+    pub(in crate::engine) threshold: Option<Expr>,
+}
+
+/// The plan of a query over the rows at hand.
 pub(in crate::engine) fn plan_query(
     query: &CheckedQuery<'_>,
     data: &RelationData,
-    threshold: Option<Expr>,
+    known: Known<'_>,
 ) -> Result<PlannedQuery> {
     match &query.shape {
-        QueryShape::Rows { columns, order } => plan_rows(query, data, columns, order, threshold),
+        QueryShape::Rows { columns, order } => plan_rows(query, data, columns, order, known),
         QueryShape::Aggregate { groups, metrics, having, order } => {
-            plan_aggregate(query, data, groups, metrics, having, order)
+            plan_aggregate(query, data, groups, metrics, having, order, known.counts)
         }
     }
 }
@@ -157,10 +168,10 @@ fn plan_rows(
     data: &RelationData,
     columns: &[usize],
     order: &[OrderTerm],
-    threshold: Option<Expr>,
+    known: Known<'_>,
 ) -> Result<PlannedQuery> {
     let relation = query.relation;
-    let skip = usize::try_from(query.offset).unwrap_or(usize::MAX);
+    let skip = if known.skipped { 0 } else { usize::try_from(query.offset).unwrap_or(usize::MAX) };
     let fetch = usize::try_from(query.limit).unwrap_or(usize::MAX).saturating_add(1);
     let (projection, outputs) = column_outputs(relation, columns, "c");
     let order = completed_order(relation, data, order);
@@ -170,7 +181,7 @@ fn plan_rows(
         false => RowFilters::Off,
     };
     let mut rows = scan(relation, data, &query.predicates, row_filters)?;
-    if let Some(threshold) = threshold {
+    if let Some(threshold) = known.threshold {
         rows = rows.filter(threshold)?;
     }
     let plan = rows.sort(order)?.limit(skip, Some(fetch))?.project(projection)?.build()?;
@@ -250,6 +261,7 @@ fn plan_aggregate(
     metrics: &[Metric],
     conditions: &[Having],
     order: &[AggregateOrder],
+    counts: &[Option<u64>],
 ) -> Result<PlannedQuery> {
     let relation = query.relation;
     let planned = metrics
@@ -270,7 +282,9 @@ fn plan_aggregate(
     let mut aggregates: Vec<Expr> = planned.iter().flat_map(|metric| metric.aggregates.clone()).collect();
     let mut projection: Vec<Expr> = (0..groups.len()).map(|index| column(&format!("g{index}"))).collect();
     for (index, metric) in planned.iter().enumerate() {
-        projection.push(metric.output.clone().alias(format!("o{index}")));
+        let known = counts.get(index).copied().flatten().and_then(|count| i64::try_from(count).ok());
+        let output = known.map_or_else(|| metric.output.clone(), lit);
+        projection.push(output.alias(format!("o{index}")));
         if let MetricDisplay::Average { sum, count, .. } = &metric.display {
             projection.extend([column(sum), column(count)]);
         }
@@ -282,6 +296,11 @@ fn plan_aggregate(
     let mut builder = filtered(relation, data, &query.predicates)?
         .aggregate(group_expressions, aggregates)?
         .project(projection)?;
+    if groups.is_empty() && !conditions.is_empty() {
+        // DataFusion moves a condition that comes to a constant (two that contradict each other, a value no count can
+        // have) below the aggregate, where it leaves out rows instead of the aggregate's one row. A limit stops it.
+        builder = builder.limit(0, Some(1))?;
+    }
     let alias = |output: OutputColumn| match output {
         OutputColumn::Group(index) => format!("g{index}"),
         OutputColumn::Metric(index) => format!("o{index}"),

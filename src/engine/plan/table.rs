@@ -1,15 +1,18 @@
-//! A relation's Parquet parts as a DataFusion table.
+//! A relation's rows as a DataFusion table: Parquet parts of a snapshot, or batches fetched from the live API. Every plan
+//! runs over either.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::compute::SortOptions;
+use arrow::array::RecordBatch;
+use arrow::compute::{SortOptions, cast};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::datasource::object_store::ObjectStoreUrl;
 use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
@@ -33,14 +36,24 @@ use crate::catalog::Relation;
 pub struct RelationData {
     /// Columns as stored, the relation's columns by name (hidden helper columns may follow).
     pub schema: SchemaRef,
-    /// Parquet parts in sort order.
-    pub parts: Vec<PartFile>,
-    /// Columns the rows are sorted by, ascending, nulls last.
+    /// The rows themselves.
+    pub source: RowSource,
+    /// Columns that order the rows, ascending, nulls last: the primary key where it was found to tell them apart, else
+    /// every column. Parts lie in this order, batches need not.
     pub sort_key: Vec<String>,
-    /// Exact number of rows.
+    /// Exact number of rows in `source`.
     pub rows: u64,
     /// Numeric columns kept as text because no decimal holds every value.
     pub inexact: Vec<String>,
+}
+
+/// Where a relation's rows are.
+#[derive(Debug, Clone)]
+pub enum RowSource {
+    /// Parquet files in sort order, all rows of a capture.
+    Parts(Vec<PartFile>),
+    /// In memory, with the schema's columns in its order; the rows a live read needed.
+    Batches(Vec<RecordBatch>),
 }
 
 /// One Parquet file.
@@ -93,6 +106,21 @@ impl RelationTable {
     /// in a session made for it.
     pub(in crate::engine) fn with_row_filters(self, row_filters: RowFilters) -> Self {
         Self { row_filters, ..self }
+    }
+
+    /// A batch with the table's columns in its order and types.
+    fn conformed(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let arrow = |error| DataFusionError::ArrowError(Box::new(error), None);
+        let columns = self
+            .schema
+            .fields()
+            .iter()
+            .map(|field| match batch.column_by_name(field.name()) {
+                Some(column) => cast(column, field.data_type()).map_err(arrow),
+                None => plan_err!("the rows at hand lack the column {}", field.name()),
+            })
+            .collect::<Result<Vec<_>>>()?;
+        RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(arrow)
     }
 
     /// The declared order of the files, as far as it is on columns read.
@@ -166,17 +194,28 @@ impl TableProvider for RelationTable {
         _: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if self.data.parts.is_empty() {
-            let schema = match projection {
-                Some(positions) => Arc::new(self.schema.project(positions)?),
-                None => Arc::clone(&self.schema),
-            };
-            return Ok(Arc::new(EmptyExec::new(schema)));
-        }
-        let root = common_directory(&self.data.parts);
+        let parts = match &self.data.source {
+            RowSource::Parts(parts) if parts.is_empty() => {
+                let schema = match projection {
+                    Some(positions) => Arc::new(self.schema.project(positions)?),
+                    None => Arc::clone(&self.schema),
+                };
+                return Ok(Arc::new(EmptyExec::new(schema)));
+            }
+            RowSource::Parts(parts) => parts,
+            RowSource::Batches(batches) => {
+                let batches =
+                    batches.iter().map(|batch| self.conformed(batch)).collect::<Result<Vec<_>>>()?;
+                let schema = Arc::clone(&self.schema);
+                let source: Arc<dyn ExecutionPlan> =
+                    MemorySourceConfig::try_new_exec(&[batches], schema, projection.cloned())?;
+                return Ok(source);
+            }
+        };
+        let root = common_directory(parts);
         let (url, store) = register(state, &root)?;
-        let mut files = Vec::with_capacity(self.data.parts.len());
-        for part in &self.data.parts {
+        let mut files = Vec::with_capacity(parts.len());
+        for part in parts {
             // Below the root, names are the store's own: hexadecimal digits.
             let below = part.path.strip_prefix(&root).unwrap_or(&part.path);
             let Some(name) = below.to_str() else {

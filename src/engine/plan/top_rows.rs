@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, lit};
 
 use super::expression::{column, has_key_of_its_own};
 use super::query::filtered;
-use super::table::RelationData;
+use super::table::{RelationData, RowSource};
 use crate::engine::check::{CheckedQuery, QueryShape};
 use crate::engine::parse::Direction;
 
@@ -38,7 +38,7 @@ impl TopRows {
         let declared = &query.relation.columns[first.column];
         let is_stored_first = data.sort_key.first() == Some(&declared.name);
         let reach = query.offset.checked_add(query.limit)?.checked_add(1)?;
-        let pays = data.rows >= min_rows && reach <= MAX_REACH;
+        let pays = matches!(data.source, RowSource::Parts(_)) && data.rows >= min_rows && reach <= MAX_REACH;
         // Values whose order isn't the stored values' own have no threshold a footer could be compared with.
         if !pays || is_stored_first || has_key_of_its_own(&declared.column_type) {
             return None;

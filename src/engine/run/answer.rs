@@ -44,8 +44,8 @@ pub struct SourceReport {
     pub source: String,
     /// Hash of the manifest that grants it.
     pub manifest_hash: String,
-    /// Rows in the relation.
-    pub row_count: u64,
+    /// Rows in the relation; `None` where only its matching rows were counted.
+    pub row_count: Option<u64>,
     /// Rows that pass the filters.
     pub matched: Matched,
     /// Whether every row the answer needed was read.
@@ -60,10 +60,12 @@ impl SourceReport {
             "alias": self.alias,
             "source": self.source,
             "manifest_hash": self.manifest_hash,
-            "row_count": self.row_count,
             "complete": self.complete,
         });
         if let Some(object) = value.as_object_mut() {
+            if let Some(rows) = self.row_count {
+                object.insert("row_count".to_owned(), rows.into());
+            }
             match self.matched {
                 Matched::Exactly(rows) => object.insert("matched_rows".to_owned(), rows.into()),
                 Matched::AtLeast(rows) => object.insert("matched_rows_at_least".to_owned(), rows.into()),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::RunOptions;
 use super::answer::{Answer, Matched, SourceReport, TruncatedBy};
 use super::execute::{RunError, run, run_count, within_deadline};
-use super::query::{compared, displayed, matched_rows, require_exact};
+use super::query::{compared, displayed, matched_rows, relation_rows, require_exact};
 use crate::engine::check::{CheckedJoin, JoinSide};
 use crate::engine::plan::{EngineRuntime, RelationData, plan_join, plan_join_count};
 use crate::engine::shape::shape_rows;
@@ -142,7 +142,7 @@ fn report(
         alias,
         source: side.relation.source(),
         manifest_hash: source.manifest_hash.to_owned(),
-        row_count: source.data.rows,
+        row_count: relation_rows(source.data, &side.predicates, Matched::Exactly(matched_rows)),
         matched: Matched::Exactly(matched_rows),
         complete: true,
         served: Some(source.served),

@@ -1,4 +1,4 @@
-//! Running a checked request over one snapshot's rows.
+//! Running a checked request over rows: a snapshot's, or those a live read brought.
 
 mod answer;
 mod execute;
@@ -8,7 +8,7 @@ mod query;
 pub use answer::{Answer, Matched, SourceReport, TruncatedBy};
 pub use execute::{RunError, read_columns, read_columns_of};
 pub use join::{JoinSource, explain_join, run_join};
-pub use query::{explain_query, run_query};
+pub use query::{Coverage, explain_query, planned_over_nothing, run_covered_query, run_query};
 
 use crate::config::{ExactNumbers, ScanPolicy};
 

@@ -10,10 +10,36 @@ use super::{RunOptions, ScanPolicy};
 use crate::catalog::Relation;
 use crate::engine::check::{CheckedQuery, Predicate, QueryShape, Test};
 use crate::engine::parse::Function;
-use crate::engine::plan::{EngineRuntime, RelationData, TopRows, plan_count, plan_example, plan_query};
+use crate::engine::plan::{
+    EngineRuntime, Known, RelationData, RowSource, TopRows, plan_count, plan_example, plan_query,
+};
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::shape::{Row, shape_rows};
 use crate::engine::size::{Reading, check_size};
+
+/// Which of the rows an answer needs are at hand, and what is known about the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Coverage {
+    /// Every row that matches, others perhaps among them.
+    Matching,
+    /// Exactly the rows asked for, offset and limit applied, all of them matching.
+    Window {
+        /// Rows that match in all.
+        matched: u64,
+    },
+    /// Matching rows, the first `offset + limit` in the completed order among them.
+    Head {
+        /// Rows that match in all.
+        matched: u64,
+    },
+    /// Matching rows, those with the smallest and largest values asked for among them; counts were made elsewhere.
+    Extremes {
+        /// Rows that match in all.
+        matched: u64,
+        /// The result of every metric that counts, by its place among the metrics.
+        counts: Vec<Option<u64>>,
+    },
+}
 
 /// Answers a checked query from stored rows.
 pub async fn run_query(
@@ -23,11 +49,23 @@ pub async fn run_query(
     runtime: &EngineRuntime,
     options: RunOptions,
 ) -> Result<Answer, RunError> {
+    run_covered_query(query, data, &Coverage::Matching, manifest_hash, runtime, options).await
+}
+
+/// Answers a checked query from rows of which some may have been left where they are.
+pub async fn run_covered_query(
+    query: &CheckedQuery<'_>,
+    data: &RelationData,
+    coverage: &Coverage,
+    manifest_hash: &str,
+    runtime: &EngineRuntime,
+    options: RunOptions,
+) -> Result<Answer, RunError> {
     within_deadline(runtime.limits(), async {
-        let known = admit(query, data, runtime, options.policy).await?;
+        let known = admit(query, data, coverage, runtime, options.policy).await?;
         let found = match known.and_then(|matched| counted(query, matched)) {
             Some(counted) => counted,
-            None => read(query, data, runtime, options, known).await?,
+            None => read(query, data, coverage, runtime, options, known).await?,
         };
         let Found { columns, rows, truncated, matched } = found;
         let is_rows = matches!(query.shape, QueryShape::Rows { .. });
@@ -42,7 +80,7 @@ pub async fn run_query(
                 alias: "source",
                 source: query.relation.source(),
                 manifest_hash: manifest_hash.to_owned(),
-                row_count: data.rows,
+                row_count: relation_rows(data, &query.predicates, matched),
                 matched,
                 complete: true,
                 served: None,
@@ -66,23 +104,41 @@ pub async fn explain_query(
     options: RunOptions,
 ) -> Result<Value, RunError> {
     within_deadline(runtime.limits(), async {
-        let refusal = match admit(query, data, runtime, options.policy).await {
+        let refusal = match admit(query, data, &Coverage::Matching, runtime, options.policy).await {
             Ok(_) => Value::Null,
             Err(RunError::Refused(refusal)) => refusal.to_json(),
             Err(failed) => return Err(failed),
         };
         let matched = matched_rows(query.relation, data, &query.predicates, runtime).await?;
-        let plan = plan_query(query, data, None)?.plan;
+        let plan = plan_query(query, data, Known::default())?.plan;
+        let files = match &data.source {
+            RowSource::Parts(parts) => parts.as_slice(),
+            RowSource::Batches(_) => &[],
+        };
         Ok(json!({
             "source": query.relation.source(),
             "row_count": data.rows,
             "matched_rows": matched,
             "refusal": refusal,
             "logical_plan": displayed(&plan),
-            "files": data.parts.iter().map(|part| json!({"rows": part.rows, "bytes": part.bytes})).collect::<Vec<_>>(),
+            "files": files.iter().map(|part| json!({"rows": part.rows, "bytes": part.bytes})).collect::<Vec<_>>(),
         }))
     })
     .await
+}
+
+/// The plan of a query over no rows: what would run once they are there.
+pub fn planned_over_nothing(query: &CheckedQuery<'_>, data: &RelationData) -> Result<String, RunError> {
+    Ok(displayed(&plan_query(query, data, Known::default())?.plan))
+}
+
+/// Rows of the whole relation, where the rows at hand say so.
+pub(super) fn relation_rows(data: &RelationData, predicates: &[Predicate], matched: Matched) -> Option<u64> {
+    match (&data.source, matched) {
+        (RowSource::Parts(_), _) => Some(data.rows),
+        (RowSource::Batches(_), Matched::Exactly(matched)) => predicates.is_empty().then_some(matched),
+        (RowSource::Batches(_), Matched::AtLeast(_)) => None,
+    }
 }
 
 /// A logical plan as text, without the machine's paths.
@@ -108,6 +164,7 @@ pub(super) async fn matched_rows(
 async fn admit(
     query: &CheckedQuery<'_>,
     data: &RelationData,
+    coverage: &Coverage,
     runtime: &EngineRuntime,
     policy: ScanPolicy,
 ) -> Result<Option<u64>, RunError> {
@@ -115,12 +172,25 @@ async fn admit(
         require_exact(query.relation, data, position, runtime).await?;
     }
     let reads_all = matches!(query.shape, QueryShape::Aggregate { .. }) && !query.is_one_row();
-    let counts = query.predicates.is_empty()
+    let counts = matches!(data.source, RowSource::Batches(_))
+        || query.predicates.is_empty()
         || (reads_all && policy == ScanPolicy::Parity)
         || query.counts_rows_only();
-    let matched = match counts {
+    let found = match counts {
         true => Some(matched_rows(query.relation, data, &query.predicates, runtime).await?),
         false => None,
+    };
+    let matched = match coverage {
+        Coverage::Matching => found,
+        Coverage::Window { matched } | Coverage::Head { matched } | Coverage::Extremes { matched, .. } => {
+            let found = found.unwrap_or(data.rows);
+            // Whoever chose these rows had to apply the same filters. One row may hold several extremes.
+            let more = found > *matched && !matches!(coverage, Coverage::Extremes { .. });
+            if found != data.rows || more {
+                return Err(RunError::from(disagreement(query.relation, data.rows, found)));
+            }
+            Some(*matched)
+        }
     };
     if let (true, Some(matched)) = (reads_all, matched) {
         check_size(query.relation, matched, Reading::Aggregate, runtime.limits(), policy)?;
@@ -129,6 +199,21 @@ async fn admit(
         require_exact(query.relation, data, position, runtime).await?;
     }
     Ok(matched)
+}
+
+/// The refusal where rows were sent that the request's own filters don't let through.
+fn disagreement(relation: &Relation, sent: u64, passing: u64) -> Refusal {
+    let source = relation.source();
+    Refusal::new(
+        RefusalCode::UpstreamFailed,
+        format!(
+            "the server sent {sent} rows of `{source}` of which {passing} pass the filters it was given."
+        ),
+    )
+    .fact("source", source.as_str())
+    .fact("rows", sent)
+    .fact("passing_rows", passing)
+    .next(format!("mirror the relation: `benthic-mirror sync --relation {source}`"))
 }
 
 /// Columns whose values are ordered, grouped or computed with.
@@ -211,23 +296,32 @@ fn counted(query: &CheckedQuery<'_>, matched: u64) -> Option<Found> {
 async fn read(
     query: &CheckedQuery<'_>,
     data: &RelationData,
+    coverage: &Coverage,
     runtime: &EngineRuntime,
     options: RunOptions,
-    known: Option<u64>,
+    matched: Option<u64>,
 ) -> Result<Found, RunError> {
-    let threshold = match TopRows::of(query, data, runtime.two_step_rows()) {
+    let top = TopRows::of(query, data, runtime.two_step_rows());
+    let threshold = match top {
         Some(top) => top.threshold(&run(&runtime.session()?, &top.plan(query, data)?).await?)?,
         None => None,
     };
-    let planned = plan_query(query, data, threshold)?;
+    let known = match coverage {
+        Coverage::Matching | Coverage::Head { .. } => Known { threshold, ..Known::default() },
+        Coverage::Window { .. } => Known { skipped: true, ..Known::default() },
+        Coverage::Extremes { counts, .. } => Known { counts, ..Known::default() },
+    };
+    let planned = plan_query(query, data, known)?;
     let batches = run(&runtime.session_for(planned.row_filters)?, &planned.plan).await?;
     let mut rows = shape_rows(&batches, &planned.outputs, options.exact_numbers)?;
     // The plan fetches one row more than asked, which shows whether there is more.
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
-    let more = rows.len() > limit;
+    let mut more = rows.len() > limit;
     rows.truncate(limit);
     let seen = query.offset.saturating_add(rows.len() as u64);
-    let matched = match (&query.shape, known) {
+    // A window of the rows shows nothing beyond itself; there the count does.
+    more |= matches!(query.shape, QueryShape::Rows { .. }) && matched.is_some_and(|matched| seen < matched);
+    let matched = match (&query.shape, matched) {
         (_, Some(matched)) => Matched::Exactly(matched),
         (QueryShape::Rows { .. }, None) if more => Matched::AtLeast(seen.saturating_add(1)),
         // Beyond the last row there is nothing to see.

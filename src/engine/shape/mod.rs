@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 pub(in crate::engine) use cell::UnreadableValue;
 use cell::{array_of, column_value, exact_text};
+pub(in crate::engine) use moment::{date_text, timestamp_text};
 use number::{double_value, exact_value, real_value};
 
 use super::average::average_text;

@@ -3,13 +3,13 @@
 use crate::engine::calendar::{DAY_MICROS, WrittenDate};
 
 /// `YYYY-MM-DD`, years before 1 with ` BC`.
-pub(super) fn date_text(days: i32) -> String {
+pub(in crate::engine) fn date_text(days: i32) -> String {
     let (date, era) = parts(i64::from(days));
     format!("{date}{era}")
 }
 
 /// ISO with `T`, at most six decimals, trailing zeros cut; with `offset` between time and era.
-pub(super) fn timestamp_text(micros: i64, offset: &str) -> String {
+pub(in crate::engine) fn timestamp_text(micros: i64, offset: &str) -> String {
     let (date, era) = parts(micros.div_euclid(DAY_MICROS));
     let of_day = micros.rem_euclid(DAY_MICROS);
     let seconds = of_day / 1_000_000;

@@ -5,7 +5,6 @@
 //! What came is counted, and compared with the server's own count before and after.
 
 mod checkpoint;
-mod cursor;
 mod pages;
 
 pub(in crate::sync) use pages::{Staged, count, keyless_pass, keyset_pass, single_response};

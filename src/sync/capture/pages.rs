@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::catalog::Relation;
+use crate::postgrest::cursor;
 use crate::postgrest::{Endpoint, Filter, Order, Page, PageRequest, PostgrestError, TableProfile};
 use crate::store::StagingArea;
 use crate::sync::error::CaptureError;
@@ -11,7 +12,6 @@ use crate::sync::progress::Event;
 use crate::sync::pull::Run;
 
 use super::checkpoint::Checkpoint;
-use super::cursor;
 
 /// A pass over a relation: its pages in the staging area, and what is known about them.
 #[derive(Debug)]
@@ -234,7 +234,7 @@ impl<'r> Pass<'r> {
         offset: Option<u64>,
     ) -> PageRequest {
         let columns = self.relation.columns.iter().map(|column| column.name.clone()).collect();
-        PageRequest { columns, filters, order, limit: Some(limit), offset, count: false }
+        PageRequest { columns, filters, order, limit: Some(limit), offset, ..PageRequest::default() }
     }
 
     /// Fetches a page. `None` if the statement took the server too long: then `limit` is halved, to be asked again.

@@ -2,10 +2,19 @@
 
 use std::borrow::Cow;
 
-use crate::postgrest::{Filter, Operator};
+use super::filter::{Filter, Operator};
+use crate::catalog::ColumnType;
 
-/// The text of a JSON cell as a filter value: a string's content, anything else as written.
-pub(super) fn filter_value(cell: &str) -> Option<Cow<'_, str>> {
+/// Whether a value of the type, as received, can be sent back in a filter that means the same value.
+pub fn can_be_cursor(column_type: &ColumnType) -> bool {
+    let structured =
+        matches!(column_type, ColumnType::Array(_) | ColumnType::Geometry { .. } | ColumnType::Jsonb);
+    column_type.is_orderable_upstream() && !structured
+}
+
+/// The text of a JSON cell as a filter value: a string's content, anything else as written. `None` for a string that
+/// isn't one.
+pub fn filter_value(cell: &str) -> Option<Cow<'_, str>> {
     match cell.starts_with('"') {
         true => serde_json::from_str::<String>(cell).ok().map(Cow::Owned),
         false => Some(Cow::Borrowed(cell)),
@@ -16,7 +25,7 @@ pub(super) fn filter_value(cell: &str) -> Option<Cow<'_, str>> {
 ///
 /// One column: `a=gt.X`. Several: `or=(a.gt.X,and(a.eq.X,b.gt.Y))`, and `a=gte.X` beside it, because the group is only
 /// a filter to PostgreSQL while the plain comparison bounds an index scan.
-pub(super) fn after(key: &[String], last: &[String]) -> Vec<Filter> {
+pub fn after(key: &[String], last: &[String]) -> Vec<Filter> {
     let pairs: Vec<(&String, &String)> = key.iter().zip(last).collect();
     let Some(((column, value), rest)) = pairs.split_first() else { return Vec::new() };
     if rest.is_empty() {
