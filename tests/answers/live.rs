@@ -198,6 +198,39 @@ fn random_requests_have_the_same_answers_live() {
 }
 
 #[test]
+fn a_list_too_long_for_one_address_is_split_and_the_answer_is_the_same() {
+    let origin = origin(OriginOptions::default());
+    let mirror = live(&origin, &[]);
+    let terms = demo::relation("usp_cl.legislator_terms").expect("terms");
+    let mut names: Vec<&str> = terms.rows().filter_map(|row| row.text("bioguide_id")).collect();
+    names.sort_unstable();
+    names.dedup();
+    // Within one argument's length, beyond an address's: what isn't a letter takes three bytes a byte there.
+    names.truncate(140);
+    let odd: Vec<String> = (0..140).map(|n| format!("ä ö{n}")).collect();
+    let values: Vec<&str> = names.iter().copied().zip(&odd).flat_map(|(name, odd)| [name, odd]).collect();
+    let list = format!("bioguide_id=in.{}", json!(values));
+    for arguments in [
+        json!({"where": [list], "select": ["term_start"], "order": ["term_start:desc"], "limit": 40, "offset": 25}),
+        json!({"where": [list], "group_by": ["state"], "metrics": ["n=count:*", "s=sum:term_id"]}),
+        json!({"where": [list], "metrics": ["n=count:*", "d=count:district", "lo=min:term_id", "hi=max:term_start"]}),
+    ] {
+        let mut arguments = object(arguments);
+        arguments.insert("source".to_owned(), "usp_cl.legislator_terms".into());
+        origin.clear_requests();
+        let here = ask(&fixture().mirror, Tool::Query, arguments.clone());
+        let there = ask(&mirror, Tool::Query, arguments);
+        let found = verdict(&here, &there, &[]);
+        assert!(matches!(found, Verdict::Answered), "{found:?}");
+        assert!(here.is_ok_and(|answer| !rows(&answer).is_empty()));
+        let sent: Vec<String> = origin.requests().into_iter().map(|request| request.target).collect();
+        let counts = origin.requests().iter().filter(|request| request.method == "HEAD").count();
+        assert!(counts > 1 && sent.iter().all(|target| target.len() <= 6 * 1024), "{counts} {sent:?}");
+    }
+    block(origin.stop());
+}
+
+#[test]
 fn explain_counts_and_decides_without_fetching_rows() {
     let origin = origin(OriginOptions::default());
     let mirror = live(&origin, &[("aggregate_scan_limit", "1200")]);
