@@ -8,6 +8,7 @@ mod query;
 mod source;
 
 pub use join::{CheckedJoin, JoinMode, check_join};
+pub(crate) use filters::digits_of;
 pub(crate) use join::{JoinSide, KeyComparison};
 pub(crate) use query::{AggregateOrder, Having, HavingCheck, Metric, OrderTerm, OutputColumn};
 pub use query::{CheckedQuery, QueryShape, check_query};
@@ -22,6 +23,8 @@ pub struct Predicate {
     pub column: usize,
     /// The test.
     pub test: Test,
+    /// Values asked for by `eq` or `in` on a text column that were written as bare numbers, without quotes.
+    pub bare_numbers: Vec<String>,
 }
 
 /// A typed test.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::SessionState;
 use datafusion::prelude::SessionConfig;
 
+use super::pool::{RequestPool, Reserved};
 use crate::config::Limits;
 
 /// What requests share: file metadata caches and the directory for spill files.
@@ -17,6 +17,7 @@ pub struct EngineRuntime {
     limits: Limits,
     partitions: usize,
     settings: Vec<(String, String)>,
+    reserved: Reserved,
     shared: Arc<RuntimeEnv>,
 }
 
@@ -24,7 +25,7 @@ impl EngineRuntime {
     /// `partitions` is the parallelism of one request.
     pub fn new(limits: Limits, partitions: usize) -> datafusion::common::Result<Self> {
         let shared = RuntimeEnvBuilder::new().build_arc()?;
-        Ok(Self { limits, partitions: partitions.max(1), settings: Vec::new(), shared })
+        Ok(Self { limits, partitions: partitions.max(1), settings: Vec::new(), reserved: Reserved::default(), shared })
     }
 
     /// The same with DataFusion settings by name (`datafusion.optimizer.max_passes`), over the ones chosen here. Settings
@@ -41,6 +42,11 @@ impl EngineRuntime {
         &self.limits
     }
 
+    /// Bytes of memory that running requests have reserved; 0 when none runs.
+    pub fn reserved_bytes(&self) -> usize {
+        self.reserved.bytes()
+    }
+
     /// A fresh session for one request: its own memory pool and spill cap, the shared caches.
     pub(in crate::engine) fn session(&self) -> datafusion::common::Result<SessionState> {
         let pool = usize::try_from(self.limits.memory_limit_bytes).unwrap_or(usize::MAX);
@@ -48,7 +54,7 @@ impl EngineRuntime {
             .with_mode(DiskManagerMode::OsTmpDirectory)
             .with_max_temp_directory_size(self.limits.spill_limit_bytes);
         let runtime = RuntimeEnvBuilder::from_runtime_env(&self.shared)
-            .with_memory_pool(Arc::new(FairSpillPool::new(pool)))
+            .with_memory_pool(Arc::new(RequestPool::new(pool, self.reserved.clone())))
             .with_disk_manager_builder(spill)
             .build_arc()?;
         let mut config = SessionConfig::new()

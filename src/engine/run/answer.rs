@@ -94,6 +94,7 @@ impl Answer {
         let bare = self.to_json(&served, &[], all_rows);
         let overhead = serde_json::to_vec(&bare).map_or(0, |bytes| bytes.len() as u64).saturating_add(MARGIN);
         let mut rows = std::mem::take(&mut self.rows);
+        let largest = rows.first().map(largest_members).unwrap_or_default();
         let left_out = cap_size(&mut rows, max_bytes.saturating_sub(overhead)).map_err(|row_bytes| {
             Refusal::new(
                 RefusalCode::ResponseTooLarge,
@@ -101,8 +102,8 @@ impl Answer {
             )
             .fact("row_bytes", row_bytes)
             .fact("limit_bytes", max_bytes)
-            .fact("columns", self.columns.clone())
-            .next("select fewer columns; leave out long text and geometry")
+            .fact("largest_columns", largest.clone())
+            .next(format!("select other columns than {}", largest.join(", ")))
         })?;
         if left_out > 0 {
             self.truncated = Some(TruncatedBy::Bytes);
@@ -143,4 +144,22 @@ impl Answer {
         put("served", served.clone());
         Value::Object(answer)
     }
+}
+
+/// The names of a row's largest values, largest first: as many as make up half of it.
+fn largest_members(row: &Row) -> Vec<String> {
+    let mut sizes: Vec<(usize, &String)> =
+        row.iter().map(|(name, value)| (value.to_string().len(), name)).collect();
+    sizes.sort_by(|a, b| b.0.cmp(&a.0));
+    let half = sizes.iter().map(|(size, _)| size).sum::<usize>() / 2;
+    let mut named = 0;
+    sizes
+        .into_iter()
+        .take_while(|(size, _)| {
+            let wanted = named <= half;
+            named += size;
+            wanted
+        })
+        .map(|(_, name)| name.clone())
+        .collect()
 }

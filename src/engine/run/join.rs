@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::RunOptions;
 use super::answer::{Answer, SourceReport, TruncatedBy};
 use super::execute::{RunError, run, run_count, within_deadline};
+use super::near_miss::refuse_near_misses;
 use super::query::{compared, displayed, matched_rows, require_exact};
 use crate::engine::check::{CheckedJoin, JoinSide};
 use crate::engine::plan::{EngineRuntime, RelationData, plan_join, plan_join_count};
@@ -123,6 +124,7 @@ async fn admit(
             require_exact(side.relation, data, position, runtime).await?;
         }
         *matched = matched_rows(side.relation, data, &side.predicates, runtime).await?;
+        refuse_near_misses(side.relation, data, &side.predicates, *matched, runtime).await?;
     }
     for ((side, ..), matched) in sides.iter().zip(matched) {
         check_size(side.relation, matched, Reading::JoinSide, runtime.limits(), options.policy)?;

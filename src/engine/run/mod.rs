@@ -3,6 +3,7 @@
 mod answer;
 mod execute;
 mod join;
+mod near_miss;
 mod query;
 
 pub use answer::{Answer, SourceReport, TruncatedBy};

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, SourceReport, TruncatedBy};
 use super::execute::{RunError, run, run_count, within_deadline};
+use super::near_miss::refuse_near_misses;
 use super::{RunOptions, ScanPolicy};
 use crate::catalog::Relation;
 use crate::engine::check::{CheckedQuery, Predicate, QueryShape, Test};
@@ -113,6 +114,7 @@ async fn admit(
         require_exact(query.relation, data, position, runtime).await?;
     }
     let matched = matched_rows(query.relation, data, &query.predicates, runtime).await?;
+    refuse_near_misses(query.relation, data, &query.predicates, matched, runtime).await?;
     let reads_all = matches!(query.shape, QueryShape::Aggregate { .. }) && !query.is_one_row();
     if reads_all {
         check_size(query.relation, matched, Reading::Aggregate, runtime.limits(), policy)?;
@@ -182,6 +184,22 @@ fn not_exact(relation: &Relation, position: usize, example: Option<String>) -> R
     .next(format!("n=count:{0}, or select `{0}` and read its values as text", column.name))
 }
 
+/// Says which columns were added up, where a sum turned out to have no exact value.
+fn with_summed_columns(error: RunError, query: &CheckedQuery<'_>) -> RunError {
+    let (RunError::Refused(refusal), QueryShape::Aggregate { metrics, .. }) = (&error, &query.shape) else {
+        return error;
+    };
+    if refusal.code != RefusalCode::NotExact {
+        return error;
+    }
+    let columns: Vec<&str> = metrics
+        .iter()
+        .filter(|metric| matches!(metric.function, Function::Sum | Function::Avg))
+        .filter_map(|metric| metric.column.map(|position| query.relation.columns[position].name.as_str()))
+        .collect();
+    refusal.as_ref().clone().fact("column", columns.join(", ")).into()
+}
+
 /// An answer that is only the number of matching rows.
 fn counted(query: &CheckedQuery<'_>, matched: u64) -> Option<(Vec<String>, Row)> {
     let QueryShape::Aggregate { groups, metrics, having, .. } = &query.shape else { return None };
@@ -201,7 +219,8 @@ async fn read(
     matched: u64,
 ) -> Result<(Vec<String>, Vec<Row>, Option<TruncatedBy>), RunError> {
     let planned = plan_query(query, data)?;
-    let batches = run(&runtime.session()?, &planned.plan).await?;
+    let batches =
+        run(&runtime.session()?, &planned.plan).await.map_err(|error| with_summed_columns(error, query))?;
     let mut rows = shape_rows(&batches, &planned.outputs, options.exact_numbers)?;
     let more = match &query.shape {
         QueryShape::Rows { .. } => query.offset.saturating_add(rows.len() as u64) < matched,
