@@ -253,7 +253,11 @@ fn trimmed(text: &Option<String>) -> Option<&str> {
 fn columns_step(candidates: &[Value]) -> String {
     let is = |path: &Value, name: &str, value: &str| path.get(name).and_then(Value::as_str) == Some(value);
     let candidate = candidates.iter().min_by_key(|path| {
-        (is(path, "join_type", "spatial"), !is(path, "join_type", "identifier"), !is(path, "reliability", "reliable"))
+        (
+            is(path, "join_type", "spatial"),
+            !is(path, "join_type", "identifier"),
+            !is(path, "reliability", "reliable"),
+        )
     });
     let member =
         |name: &str| candidate.and_then(|c| c.get(name)).and_then(Value::as_str).unwrap_or("…").to_owned();

@@ -7,8 +7,8 @@ mod join;
 mod query;
 mod source;
 
-pub use join::{CheckedJoin, JoinMode, check_join};
 pub(crate) use filters::digits_of;
+pub use join::{CheckedJoin, JoinMode, check_join};
 pub(crate) use join::{JoinSide, KeyComparison};
 pub(crate) use query::{AggregateOrder, Having, HavingCheck, Metric, OrderTerm, OutputColumn};
 pub use query::{CheckedQuery, QueryShape, check_query};

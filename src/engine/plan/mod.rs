@@ -16,8 +16,7 @@ pub(in crate::engine) use aggregate::MetricDisplay;
 pub(in crate::engine) use functions::{strip_zeros, whole_double};
 pub(in crate::engine) use join::{plan_join, plan_join_count};
 pub(in crate::engine) use query::{
-    Display, Output, plan_columns, plan_columns_of, plan_count, plan_example, plan_query,
-    plan_values,
+    Display, Output, plan_columns, plan_columns_of, plan_count, plan_example, plan_query, plan_values,
 };
 pub use session::EngineRuntime;
 pub use table::{PartFile, RelationData};

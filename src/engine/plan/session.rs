@@ -25,7 +25,13 @@ impl EngineRuntime {
     /// `partitions` is the parallelism of one request.
     pub fn new(limits: Limits, partitions: usize) -> datafusion::common::Result<Self> {
         let shared = RuntimeEnvBuilder::new().build_arc()?;
-        Ok(Self { limits, partitions: partitions.max(1), settings: Vec::new(), reserved: Reserved::default(), shared })
+        Ok(Self {
+            limits,
+            partitions: partitions.max(1),
+            settings: Vec::new(),
+            reserved: Reserved::default(),
+            shared,
+        })
     }
 
     /// The same with DataFusion settings by name (`datafusion.optimizer.max_passes`), over the ones chosen here. Settings

@@ -13,6 +13,7 @@ use crate::catalog::{Column, Relation};
 use crate::engine::check::{Predicate, Test, digits_of};
 use crate::engine::plan::{EngineRuntime, RelationData, plan_values, strip_zeros};
 use crate::engine::refusal::{Refusal, RefusalCode};
+use crate::engine::value::Literal;
 
 /// Refuses the first unquoted number among the filters that no row has as text while some row has it with other leading
 /// zeros or without its hyphens. `matched_rows` passed all filters: where there are any, every `eq` found its value, and
@@ -30,7 +31,8 @@ pub(super) async fn refuse_near_misses(
         if predicate.bare_numbers.is_empty() || !may_have_missed {
             continue;
         }
-        let forms: Vec<String> = predicate.bare_numbers.iter().filter_map(|text| zero_stripped(text)).collect();
+        let forms: Vec<String> =
+            predicate.bare_numbers.iter().filter_map(|text| zero_stripped(text)).collect();
         let plan = plan_values(relation, data, predicate.column, forms)?;
         let mut stored = BTreeSet::new();
         for batch in run(&runtime.session()?, &plan).await? {
@@ -41,12 +43,23 @@ pub(super) async fn refuse_near_misses(
         for text in &predicate.bare_numbers {
             let form = zero_stripped(text);
             let near = stored.iter().find(|value| strip_zeros(value) == form);
-            if let Some(near) = near.filter(|_| !stored.contains(text)) {
+            let is_asked_for = |value: &str| stored.contains(text) || asks_for(&predicate.test, value);
+            if let Some(near) = near.filter(|near| !is_asked_for(near)) {
                 return Err(near_miss(&relation.columns[predicate.column], text, near).into());
             }
         }
     }
     Ok(())
+}
+
+/// Whether a test names the value as it is stored.
+fn asks_for(test: &Test, value: &str) -> bool {
+    match test {
+        Test::In(values) => {
+            values.iter().any(|literal| matches!(literal, Literal::Text(text) if text == value))
+        }
+        _ => false,
+    }
 }
 
 fn zero_stripped(text: &str) -> Option<String> {
