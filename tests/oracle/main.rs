@@ -7,7 +7,8 @@
 //! - [`differential`]: runs both and compares; [`compare`]: when two values are the same.
 //!
 //! Beside it, without a server: [`pruning`] (an answer doesn't depend on what pruning leaves out), [`sums`] (sums near
-//! the widest types), [`arbitrary`] (no text in any argument makes the checks panic).
+//! the widest types), [`arbitrary`] and [`near_valid`] (no text in any argument makes the checks panic), [`optimiser`]
+//! (faults of DataFusion's optimiser that others reported), [`bounds`] (memory, spill, time).
 
 #![allow(
     clippy::disallowed_methods,
@@ -18,11 +19,14 @@
 )]
 
 mod arbitrary;
+mod bounds;
 mod compare;
 mod dice;
 mod differential;
 mod filters;
 mod joins;
+mod near_valid;
+mod optimiser;
 mod postgres;
 mod pruning;
 mod relations;
