@@ -11,20 +11,38 @@ use crate::engine::{
     read_arguments, run_join, run_query,
 };
 
+/// What became of a question that wasn't refused.
+pub(super) enum Outcome {
+    /// What would happen.
+    Explained(Value),
+    /// The answer and its provenance.
+    Answered(Box<Answer>, Value),
+}
+
 impl Mirror {
     /// `benthic_query` with its arguments as a caller sent them.
     pub async fn query(&self, arguments: Map<String, Value>) -> Result<Value, AppError> {
         let arguments: QueryArguments = read_arguments(arguments)?;
-        self.run_query(&arguments).await
+        self.finished(self.run_query(&arguments).await?)
     }
 
     /// `benthic_join` with its arguments as a caller sent them.
     pub async fn join(&self, arguments: Map<String, Value>) -> Result<Value, AppError> {
         let arguments: JoinArguments = read_arguments(arguments)?;
-        self.run_join(&arguments).await
+        self.finished(self.run_join(&arguments).await?)
     }
 
-    async fn run_query(&self, arguments: &QueryArguments) -> Result<Value, AppError> {
+    /// The tool result of an outcome.
+    pub(super) fn finished(&self, outcome: Outcome) -> Result<Value, AppError> {
+        match outcome {
+            Outcome::Explained(value) => Ok(value),
+            Outcome::Answered(answer, served) => {
+                Ok(answer.into_json(served, self.runtime.limits().max_response_bytes)?)
+            }
+        }
+    }
+
+    pub(super) async fn run_query(&self, arguments: &QueryArguments) -> Result<Outcome, AppError> {
         let started = Instant::now();
         let _permit = self.admit().await?;
         let serving = self.serving()?;
@@ -36,16 +54,16 @@ impl Mirror {
         if arguments.explain {
             let explained = explain_query(&query, &held.data, &self.runtime, self.options.run).await?;
             let provenance = self.provenance(&serving, &held, manifest_hash, started);
-            return Ok(json!({"explain": explained, "served": provenance.value}));
+            return Ok(Outcome::Explained(json!({"explain": explained, "served": provenance.value})));
         }
         let mut answer =
             run_query(&query, &held.data, manifest_hash, &self.runtime, self.options.run).await?;
         let provenance = self.provenance(&serving, &held, manifest_hash, started);
         warn(&mut answer, query.relation.source(), provenance.warning);
-        Ok(answer.into_json(provenance.value, self.runtime.limits().max_response_bytes)?)
+        Ok(Outcome::Answered(Box::new(answer), provenance.value))
     }
 
-    async fn run_join(&self, arguments: &JoinArguments) -> Result<Value, AppError> {
+    pub(super) async fn run_join(&self, arguments: &JoinArguments) -> Result<Outcome, AppError> {
         let started = Instant::now();
         let _permit = self.admit().await?;
         let serving = self.serving()?;
@@ -62,7 +80,7 @@ impl Mirror {
             let explained =
                 explain_join(&join, &left.data, &right.data, &self.runtime, self.options.run).await?;
             let provenance = self.provenance(&serving, &left, left_hash, started);
-            return Ok(json!({"explain": explained, "served": provenance.value}));
+            return Ok(Outcome::Explained(json!({"explain": explained, "served": provenance.value})));
         }
         let left_served = self.provenance(&serving, &left, left_hash, started);
         let right_served = self.provenance(&serving, &right, right_hash, started);
@@ -83,7 +101,7 @@ impl Mirror {
                 object.remove(name);
             }
         }
-        Ok(answer.into_json(served, self.runtime.limits().max_response_bytes)?)
+        Ok(Outcome::Answered(Box::new(answer), served))
     }
 }
 

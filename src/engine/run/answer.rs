@@ -1,6 +1,10 @@
 //! An answer as it leaves: rows, counts, sources, warnings, provenance, within the size cap.
 
+use arrow::array::RecordBatch;
 use serde_json::{Map, Value, json};
+
+use super::execute::RunError;
+use super::typed::TypedRows;
 
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::shape::{Row, cap_size};
@@ -83,9 +87,16 @@ pub struct Answer {
     pub joins: Vec<Value>,
     /// What a reader must know, with the source it concerns.
     pub warnings: Vec<(Option<String>, String)>,
+    /// The rows with their types.
+    pub(super) typed: TypedRows,
 }
 
 impl Answer {
+    /// The first `rows` rows as one typed batch; a row of the answer is a row of it.
+    pub fn table(&self, rows: usize) -> Result<RecordBatch, RunError> {
+        self.typed.table(rows.min(self.rows.len()))
+    }
+
     /// The tool result: provenance added, whole rows left out from the end beyond `max_bytes`.
     pub fn into_json(mut self, served: Value, max_bytes: u64) -> Result<Value, Refusal> {
         // Room for the truncation members that the cap itself may add.

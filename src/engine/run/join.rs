@@ -1,5 +1,7 @@
 //! A signed join over two relations of one snapshot.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::RunOptions;
@@ -7,6 +9,7 @@ use super::answer::{Answer, SourceReport, TruncatedBy};
 use super::execute::{RunError, run, run_count, within_deadline};
 use super::near_miss::refuse_near_misses;
 use super::query::{compared, displayed, matched_rows, require_exact};
+use super::typed::TypedRows;
 use crate::engine::check::{CheckedJoin, JoinSide};
 use crate::engine::plan::{EngineRuntime, RelationData, plan_join, plan_join_count};
 use crate::engine::shape::shape_rows;
@@ -75,6 +78,11 @@ pub async fn run_join(
             ],
             joins: vec![described(join, counts.joined)],
             warnings,
+            typed: TypedRows::Batches {
+                batches,
+                schema: Arc::new(planned.plan.schema().as_arrow().clone()),
+                outputs: planned.outputs,
+            },
         })
     })
     .await

@@ -5,6 +5,7 @@ mod execute;
 mod join;
 mod near_miss;
 mod query;
+mod typed;
 
 pub use answer::{Answer, SourceReport, TruncatedBy};
 pub use execute::{RunError, read_columns, read_columns_of};

@@ -1,5 +1,7 @@
 //! A query over one relation.
 
+use std::sync::Arc;
+
 use arrow::array::Array;
 use datafusion::logical_expr::LogicalPlan;
 use serde_json::{Value, json};
@@ -7,6 +9,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, SourceReport, TruncatedBy};
 use super::execute::{RunError, run, run_count, within_deadline};
 use super::near_miss::refuse_near_misses;
+use super::typed::TypedRows;
 use super::{RunOptions, ScanPolicy};
 use crate::catalog::Relation;
 use crate::engine::check::{CheckedQuery, Predicate, QueryShape, Test};
@@ -26,8 +29,8 @@ pub async fn run_query(
 ) -> Result<Answer, RunError> {
     within_deadline(runtime.limits(), async {
         let matched = admit(query, data, runtime, options.policy).await?;
-        let (columns, rows, truncated) = match counted(query, matched) {
-            Some((columns, row)) => (columns, vec![row], None),
+        let (columns, rows, truncated, typed) = match counted(query, matched) {
+            Some((columns, row)) => (columns, vec![row.clone()], None, TypedRows::Counts(row)),
             None => read(query, data, runtime, options, matched).await?,
         };
         let is_rows = matches!(query.shape, QueryShape::Rows { .. });
@@ -53,6 +56,7 @@ pub async fn run_query(
                 .iter()
                 .map(|warning| (Some(query.relation.source()), warning.clone()))
                 .collect(),
+            typed,
         })
     })
     .await
@@ -217,7 +221,7 @@ async fn read(
     runtime: &EngineRuntime,
     options: RunOptions,
     matched: u64,
-) -> Result<(Vec<String>, Vec<Row>, Option<TruncatedBy>), RunError> {
+) -> Result<(Vec<String>, Vec<Row>, Option<TruncatedBy>, TypedRows), RunError> {
     let planned = plan_query(query, data)?;
     let batches =
         run(&runtime.session()?, &planned.plan).await.map_err(|error| with_summed_columns(error, query))?;
@@ -234,5 +238,7 @@ async fn read(
     let reason =
         if query.limit == runtime.limits().max_rows { TruncatedBy::MaxRows } else { TruncatedBy::Limit };
     let columns = planned.outputs.iter().map(|output| output.name.clone()).collect();
-    Ok((columns, rows, more.then_some(reason)))
+    let schema = Arc::new(planned.plan.schema().as_arrow().clone());
+    let typed = TypedRows::Batches { batches, schema, outputs: planned.outputs };
+    Ok((columns, rows, more.then_some(reason), typed))
 }
