@@ -1,10 +1,11 @@
 //! Identifiers with leading zeros: nine characters from the API's JSON to the answer, and never silently missed.
 
+use arrow::array::AsArray;
 use benthic_mirror::demo;
 use serde_json::{Value, json};
 
 use crate::case::shape_faults;
-use crate::world::{On, ask, count, join, query};
+use crate::world::{On, ask, count, join, query, tabular};
 
 const ORGANIZATIONS: &str = "irs_ng.bmf_organizations";
 
@@ -39,6 +40,13 @@ fn nine_characters_at_every_step() {
         assert_eq!(answer["sources"][0]["matched_rows"], rows, "{filter}");
         assert_eq!(answer["rows"][0]["ein"], json!(ein), "{filter}");
     }
+    // As the API sends it, and as a column of its own type.
+    let relation = demo::relation(ORGANIZATIONS).unwrap();
+    let made = relation.rows().find(|row| row.text("ein") == Some(&ein)).unwrap();
+    assert!(relation.row_json(made.values()).contains(&format!("\"ein\":\"{ein}\"")));
+    let arguments = json!({"source": ORGANIZATIONS, "where": [format!("ein=eq.{ein}")], "select": ["ein"]});
+    let table = tabular(&arguments).table;
+    assert_eq!(table["ein"].as_string::<i32>().value(0), ein);
     // As a group, as a minimum, and as the key of a signed join.
     let grouped = json!({
         "source": ORGANIZATIONS, "where": [format!("ein=eq.{ein}")], "group_by": ["ein"],
@@ -51,7 +59,7 @@ fn nine_characters_at_every_step() {
         .rows()
         .filter_map(|row| row.text("duns").filter(|duns| duns.starts_with('0')))
         .find(|duns| count(ORGANIZATIONS, |row| row.text("ein") == Some(duns)) > 0);
-    let Some(shared) = shared else { return };
+    let shared = shared.expect("a number that is some organization's");
     let arguments = json!({
         "left_source": "samer.sam_registrations", "right_source": ORGANIZATIONS, "left_column": "duns",
         "right_column": "ein", "left_where": [format!("duns=eq.{shared}")],

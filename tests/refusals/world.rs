@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use benthic_mirror::app::{AppError, Mirror, MirrorOptions};
+use benthic_mirror::app::{AppError, Mirror, MirrorOptions, Tabular};
 use benthic_mirror::bdp::TrustedKeys;
 use benthic_mirror::bdp::sign::sign_document;
 use benthic_mirror::config::{Config, ExactNumbers, Layers, Limits, ScanPolicy, SystemClock};
@@ -179,6 +179,11 @@ pub(crate) async fn asked(mirror: &Mirror, ask: &Ask) -> Result<Value, AppError>
 
 pub(crate) fn ask(on: On, ask: &Ask) -> Result<Value, Refusal> {
     ask_of(mirror(on), ask)
+}
+
+/// The demo's answer to a query as a table.
+pub(crate) fn tabular(arguments: &Value) -> Tabular {
+    runtime().block_on(mirror(On::Demo).query_table(arguments.as_object().unwrap().clone())).unwrap()
 }
 
 /// Rows of a demo relation for which a condition holds.
