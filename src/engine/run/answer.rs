@@ -161,7 +161,7 @@ impl Answer {
 fn largest_members(row: &Row) -> Vec<String> {
     let mut sizes: Vec<(usize, &String)> =
         row.iter().map(|(name, value)| (value.to_string().len(), name)).collect();
-    sizes.sort_by(|a, b| b.0.cmp(&a.0));
+    sizes.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
     let half = sizes.iter().map(|(size, _)| size).sum::<usize>() / 2;
     let mut named = 0;
     sizes
