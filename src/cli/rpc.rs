@@ -6,7 +6,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Number, Value};
 
-use super::arguments::{OnError, RpcCommand};
+use super::arguments::{Format, OnError, RpcCommand};
 use super::context::Context;
 use super::error::{CliError, USAGE};
 use super::output::{deliver, deliver_table, grouped, notes};
@@ -63,6 +63,9 @@ async fn batch(
              --lat-column and --lon-column",
             USAGE,
         ));
+    }
+    if !matches!(command.output.format, Format::Table | Format::Csv) {
+        return Err(CliError::with_code("--csv is answered as CSV: leave --format out", USAGE));
     }
     let number = |name: &str| arguments.get(name).and_then(Value::as_number).cloned();
     let spatial = SpatialArguments {
