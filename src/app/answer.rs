@@ -12,20 +12,38 @@ use crate::engine::{
     explain_join, explain_query, read_arguments, run_join, run_query,
 };
 
+/// What became of a question that wasn't refused.
+pub(super) enum Outcome {
+    /// What would happen.
+    Explained(Value),
+    /// The answer and its provenance.
+    Answered(Box<Answer>, Value),
+}
+
 impl Mirror {
     /// `benthic_query` with its arguments as a caller sent them.
     pub async fn query(&self, arguments: Map<String, Value>) -> Result<Value, AppError> {
         let arguments: QueryArguments = read_arguments(arguments)?;
-        self.run_query(&arguments).await
+        self.finished(self.run_query(&arguments).await?)
     }
 
     /// `benthic_join` with its arguments as a caller sent them.
     pub async fn join(&self, arguments: Map<String, Value>) -> Result<Value, AppError> {
         let arguments: JoinArguments = read_arguments(arguments)?;
-        self.run_join(&arguments).await
+        self.finished(self.run_join(&arguments).await?)
     }
 
-    async fn run_query(&self, arguments: &QueryArguments) -> Result<Value, AppError> {
+    /// The tool result of an outcome.
+    pub(super) fn finished(&self, outcome: Outcome) -> Result<Value, AppError> {
+        match outcome {
+            Outcome::Explained(value) => Ok(value),
+            Outcome::Answered(answer, served) => {
+                Ok(answer.into_json(served, self.runtime.limits().max_response_bytes)?)
+            }
+        }
+    }
+
+    pub(super) async fn run_query(&self, arguments: &QueryArguments) -> Result<Outcome, AppError> {
         let started = Instant::now();
         let _permit = self.admit().await?;
         let serving = self.serving()?;
@@ -40,16 +58,16 @@ impl Mirror {
         if arguments.explain {
             let explained = explain_query(&query, &held.data, &self.runtime, self.options.run).await?;
             let provenance = self.provenance(&serving, &held, manifest_hash, started);
-            return Ok(json!({"explain": explained, "served": provenance.value}));
+            return Ok(Outcome::Explained(json!({"explain": explained, "served": provenance.value})));
         }
         let mut answer =
             run_query(&query, &held.data, manifest_hash, &self.runtime, self.options.run).await?;
         let provenance = self.provenance(&serving, &held, manifest_hash, started);
         warn(&mut answer, query.relation.source(), provenance.warning);
-        Ok(answer.into_json(provenance.value, self.runtime.limits().max_response_bytes)?)
+        Ok(Outcome::Answered(Box::new(answer), provenance.value))
     }
 
-    async fn run_join(&self, arguments: &JoinArguments) -> Result<Value, AppError> {
+    pub(super) async fn run_join(&self, arguments: &JoinArguments) -> Result<Outcome, AppError> {
         let started = Instant::now();
         let _permit = self.admit().await?;
         let serving = self.serving()?;
@@ -72,7 +90,7 @@ impl Mirror {
             let explained =
                 explain_join(&join, &left.data, &right.data, &self.runtime, self.options.run).await?;
             let provenance = self.provenance(&serving, &left, left_hash, started);
-            return Ok(json!({"explain": explained, "served": provenance.value}));
+            return Ok(Outcome::Explained(json!({"explain": explained, "served": provenance.value})));
         }
         let left_served = self.provenance(&serving, &left, left_hash, started);
         let right_served = self.provenance(&serving, &right, right_hash, started);
@@ -93,7 +111,7 @@ impl Mirror {
                 object.remove(name);
             }
         }
-        Ok(answer.into_json(served, self.runtime.limits().max_response_bytes)?)
+        Ok(Outcome::Answered(Box::new(answer), served))
     }
 }
 
@@ -105,15 +123,16 @@ impl Mirror {
         explain: bool,
         manifest_hash: &str,
         started: Instant,
-    ) -> Result<Value, AppError> {
+    ) -> Result<Outcome, AppError> {
         let (reader, context) = self.live(serving)?;
         if explain {
             let explained = reader.explain_query(context, query).await?;
-            return Ok(json!({"explain": explained, "served": self.live_provenance(manifest_hash, started)}));
+            let served = self.live_provenance(manifest_hash, started);
+            return Ok(Outcome::Explained(json!({"explain": explained, "served": served})));
         }
         let answer = reader.query(context, query, manifest_hash).await?;
         let served = self.live_provenance(manifest_hash, started);
-        Ok(answer.into_json(served, self.runtime.limits().max_response_bytes)?)
+        Ok(Outcome::Answered(Box::new(answer), served))
     }
 
     async fn join_live(
@@ -123,7 +142,7 @@ impl Mirror {
         explain: bool,
         [left_hash, right_hash]: [&str; 2],
         started: Instant,
-    ) -> Result<Value, AppError> {
+    ) -> Result<Outcome, AppError> {
         let (reader, context) = self.live(serving)?;
         // What concerns one side only stands in `sources`.
         let common = |started| {
@@ -133,11 +152,11 @@ impl Mirror {
         };
         if explain {
             let explained = reader.explain_join(context, join).await?;
-            return Ok(json!({"explain": explained, "served": common(started)}));
+            return Ok(Outcome::Explained(json!({"explain": explained, "served": common(started)})));
         }
         let side = |hash| (hash, self.live_provenance(hash, started));
         let answer = reader.join(context, join, [side(left_hash), side(right_hash)]).await?;
-        Ok(answer.into_json(common(started), self.runtime.limits().max_response_bytes)?)
+        Ok(Outcome::Answered(Box::new(answer), common(started)))
     }
 }
 

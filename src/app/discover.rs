@@ -74,6 +74,8 @@ fn discover(serving: &Serving, arguments: &DiscoverArguments, max_bytes: usize) 
             format!("`limit` is {limit}; it goes from 1 to {MAX_LIMIT}."),
         )
         .fact("argument", "limit")
+        .fact("minimum", 1)
+        .fact("maximum", MAX_LIMIT)
         .next(format!("limit={DEFAULT_LIMIT}")));
     }
     let limit = if arguments.detail == Detail::Full { 1 } else { usize::try_from(limit).unwrap_or(1) };
@@ -115,7 +117,8 @@ fn selected(serving: &Serving, arguments: &DiscoverArguments) -> Result<(Vec<Mat
         )
         .fact("dataset", name)
         .fact("datasets", names.clone())
-        .next(format!("dataset=\"{}\"", nearest(name, &names))));
+        .fact("nearest", [nearest(name, &names)].to_vec())
+        .next(format!("benthic_discover(dataset=\"{}\")", nearest(name, &names))));
     }
     if let Some(name) = trimmed(&arguments.relation) {
         let found = one_relation(catalog, name, trimmed(&arguments.dataset))?;
@@ -167,8 +170,8 @@ fn one_relation<'a>(
     }
     let near = catalog.nearest_sources(&qualified, 3);
     let step = match near.first() {
-        Some(first) => format!("relation=\"{first}\""),
-        None => "leave `relation` empty and describe it in `query`".to_owned(),
+        Some(first) => format!("benthic_discover(relation=\"{first}\")"),
+        None => "leave `relation` empty and describe it in `query` of benthic_discover".to_owned(),
     };
     Err(Refusal::new(RefusalCode::UnknownRelation, format!("`{qualified}` is not a signed relation."))
         .fact("source", qualified)

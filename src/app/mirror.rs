@@ -162,6 +162,7 @@ impl Mirror {
                 ),
             )
             .fact("concurrency", self.options.concurrency)
+            .fact("retry_after_seconds", patience.as_secs().max(1))
             .next("send the same request again in a few seconds")),
         }
     }

@@ -19,6 +19,7 @@ mod shelf;
 mod spatial;
 mod spatial_rows;
 mod status;
+mod table;
 
 pub use discover::{Detail, DiscoverArguments};
 pub use error::AppError;
@@ -29,3 +30,4 @@ pub use map::{MapPicture, MapRequest};
 pub use mirror::{Mirror, MirrorOptions};
 pub use spatial::RpcArguments;
 pub use status::RelationStatus;
+pub use table::Tabular;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::{DiscoverCommand, Format, JoinCommand, QueryCommand};
 use super::context::Context;
 use super::error::CliError;
-use super::output::print_answer;
+use super::output::{deliver, deliver_table, deliver_text};
 
 /// Prints relations.
 pub(super) fn discover(context: &Context, command: DiscoverCommand) -> Result<(), CliError> {
@@ -17,15 +17,20 @@ pub(super) fn discover(context: &Context, command: DiscoverCommand) -> Result<()
     if command.full {
         arguments.insert("detail".to_owned(), "full".into());
     }
-    let answer = context.mirror()?.discover(arguments)?;
-    match command.format {
-        Format::Json => print_answer(&answer, Format::Json),
-        Format::Table => print_relations(&answer),
+    command.output.check()?;
+    let mirror = context.mirror()?;
+    if command.output.is_table_file() {
+        return deliver_table(&command.output, &mirror.discover_table(arguments)?);
     }
-    Ok(())
+    let answer = mirror.discover(arguments)?;
+    match command.output.format {
+        Format::Table => deliver_text(&command.output, &relations_text(&answer)),
+        _ => deliver(&command.output, &answer),
+    }
 }
 
-fn print_relations(answer: &Value) {
+fn relations_text(answer: &Value) -> String {
+    let mut lines = Vec::new();
     let list =
         |value: &Value, name: &str| value.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
@@ -35,31 +40,36 @@ fn print_relations(answer: &Value) {
             || "not mirrored".to_owned(),
             |rows| format!("{} rows", super::output::grouped(rows)),
         );
-        println!("{}  {}", console::style(text(&relation, "source")).bold(), console::style(rows).dim());
+        lines.push(format!(
+            "{}  {}",
+            console::style(text(&relation, "source")).bold(),
+            console::style(rows).dim()
+        ));
         let description = text(&relation, "description");
         if !description.is_empty() {
-            println!("  {description}");
+            lines.push(format!("  {description}"));
         }
         for column in list(&relation, "columns") {
             let kind = text(&column, "native_type");
             let kind = if kind.is_empty() { text(&column, "type") } else { kind };
-            println!("    {}  {}", text(&column, "name"), console::style(kind).dim());
+            lines.push(format!("    {}  {}", text(&column, "name"), console::style(kind).dim()));
         }
         if relation.get("columns_truncated").and_then(Value::as_bool) == Some(true) {
-            println!("    {}", console::style("… (--full with --relation shows all)").dim());
+            lines.push(format!("    {}", console::style("… (--full with --relation shows all)").dim()));
         }
     }
     for path in list(answer, "join_paths") {
-        println!(
+        lines.push(format!(
             "{} → {}  {}",
             text(&path, "from_endpoint"),
             text(&path, "to_endpoint"),
             console::style(format!("{}, {}", text(&path, "join_type"), text(&path, "reliability"))).dim()
-        );
+        ));
     }
     for warning in list(answer, "warnings") {
-        println!("{}", console::style(format!("! {}", warning.as_str().unwrap_or(""))).dim());
+        lines.push(format!("{}", console::style(format!("! {}", warning.as_str().unwrap_or(""))).dim()));
     }
+    lines.join("\n")
 }
 
 /// Prints rows of one relation.
@@ -76,9 +86,12 @@ pub(super) async fn query(context: &Context, command: QueryCommand) -> Result<()
     }));
     put(&mut arguments, "limit", command.limit);
     put(&mut arguments, "offset", command.offset);
-    let answer = context.mirror()?.query(arguments).await?;
-    print_answer(&answer, command.format);
-    Ok(())
+    command.output.check()?;
+    let mirror = context.mirror()?;
+    match command.output.is_table_file() {
+        true => deliver_table(&command.output, &mirror.query_table(arguments).await?),
+        false => deliver(&command.output, &mirror.query(arguments).await?),
+    }
 }
 
 /// Prints joined rows.
@@ -97,9 +110,12 @@ pub(super) async fn join(context: &Context, command: JoinCommand) -> Result<(), 
     put(&mut arguments, "right_column", command.right_column);
     put(&mut arguments, "mode", command.mode);
     put(&mut arguments, "limit", command.limit);
-    let answer = context.mirror()?.join(arguments).await?;
-    print_answer(&answer, command.format);
-    Ok(())
+    command.output.check()?;
+    let mirror = context.mirror()?;
+    match command.output.is_table_file() {
+        true => deliver_table(&command.output, &mirror.join_table(arguments).await?),
+        false => deliver(&command.output, &mirror.join(arguments).await?),
+    }
 }
 
 fn put(arguments: &mut Map<String, Value>, name: &str, value: Option<impl Into<Value>>) {

@@ -125,6 +125,21 @@ pub(super) enum Format {
     Table,
     /// The tool result as JSON.
     Json,
+    /// The rows as CSV (RFC 4180); what must be said with them goes to stderr.
+    Csv,
+    /// The rows as Parquet with their types; needs `--out`.
+    Parquet,
+}
+
+/// Where an answer goes, and how it is written.
+#[derive(Debug, Args)]
+pub(super) struct OutputArguments {
+    /// Output.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(super) format: Format,
+    /// Write to this file, whole or not at all, instead of stdout.
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -143,9 +158,8 @@ pub(super) struct DiscoverCommand {
     /// Every column of one relation.
     #[arg(long)]
     pub(super) full: bool,
-    /// Output.
-    #[arg(long, value_enum, default_value = "table")]
-    pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
 }
 
 #[derive(Debug, Args)]
@@ -179,9 +193,8 @@ pub(super) struct QueryCommand {
     /// Check and plan only.
     #[arg(long)]
     pub(super) explain: bool,
-    /// Output.
-    #[arg(long, value_enum, default_value = "table")]
-    pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
 }
 
 #[derive(Debug, Args)]
@@ -220,9 +233,8 @@ pub(super) struct JoinCommand {
     /// Check and plan only.
     #[arg(long)]
     pub(super) explain: bool,
-    /// Output.
-    #[arg(long, value_enum, default_value = "table")]
-    pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
 }
 
 #[derive(Debug, Args)]
@@ -257,9 +269,6 @@ pub(super) struct RpcCommand {
     /// number of nonprofits.
     #[arg(long, value_name = "FILE")]
     pub(super) csv: Option<PathBuf>,
-    /// Where the answered rows go (default: stdout).
-    #[arg(long, value_name = "FILE", requires = "csv")]
-    pub(super) out: Option<PathBuf>,
     /// The file's latitude column (default: lat or latitude).
     #[arg(long, value_name = "NAME", requires = "csv")]
     pub(super) lat_column: Option<String>,
@@ -272,9 +281,8 @@ pub(super) struct RpcCommand {
     /// What happens at a row that is no place: its reason goes into the column `error`, or the run stops.
     #[arg(long, value_enum, default_value = "column", requires = "csv")]
     pub(super) on_error: OnError,
-    /// Output.
-    #[arg(long, value_enum, default_value = "table")]
-    pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
 }
 
 /// What happens at a row that is no place.

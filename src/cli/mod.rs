@@ -21,6 +21,7 @@ mod rpc;
 mod serve;
 mod status;
 mod sync;
+mod table_file;
 mod verify;
 
 use clap::Parser;

@@ -4,31 +4,83 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::UTF8_
 use console::style;
 use serde_json::Value;
 
-use super::arguments::Format;
+use super::arguments::{Format, OutputArguments};
+use super::error::{CliError, USAGE};
+use super::table_file;
+use crate::app::Tabular;
+use crate::store::files::write_output;
 
 /// Longest text shown in a cell.
 const MAX_CELL_CHARS: usize = 60;
 
-/// Prints a tool result.
-pub(super) fn print_answer(answer: &Value, format: Format) {
-    match format {
-        Format::Json => {
-            println!("{}", serde_json::to_string_pretty(answer).unwrap_or_else(|_| answer.to_string()))
-        }
-        Format::Table => {
-            if let Some(explained) = answer.get("explain") {
-                println!("{}", serde_json::to_string_pretty(explained).unwrap_or_default());
-                if let Some(plan) = explained.get("logical_plan").and_then(Value::as_str) {
-                    println!("\n{plan}");
-                }
-                return;
+impl OutputArguments {
+    /// Whether the rows are asked for as a file for other programs.
+    pub(super) fn is_table_file(&self) -> bool {
+        matches!(self.format, Format::Csv | Format::Parquet)
+    }
+
+    /// A mistake that needn't wait for the answer.
+    pub(super) fn check(&self) -> Result<(), CliError> {
+        match (self.format, &self.out) {
+            (Format::Parquet, None) => {
+                Err(CliError::with_code("--format parquet isn't text: name a file with --out FILE", USAGE))
             }
-            println!("{}", rows_table(answer));
-            for note in notes(answer) {
-                println!("{}", style(note).dim());
-            }
+            _ => Ok(()),
         }
     }
+}
+
+/// Writes a tool result as JSON or as a table for people.
+pub(super) fn deliver(output: &OutputArguments, answer: &Value) -> Result<(), CliError> {
+    deliver_text(output, &rendered(answer, output.format))
+}
+
+/// Writes text to where it should go.
+pub(super) fn deliver_text(output: &OutputArguments, text: &str) -> Result<(), CliError> {
+    match &output.out {
+        // A file gets no colours, whatever stdout is.
+        Some(path) => write_output(path, format!("{}\n", console::strip_ansi_codes(text)).as_bytes())?,
+        None => println!("{text}"),
+    }
+    Ok(())
+}
+
+/// Writes an answer's rows as CSV or Parquet. CSV has no place for what must be said with them: that goes to stderr.
+pub(super) fn deliver_table(output: &OutputArguments, tabular: &Tabular) -> Result<(), CliError> {
+    match (output.format, &output.out) {
+        (Format::Parquet, Some(path)) => {
+            let bytes = table_file::parquet(tabular).map_err(|error| {
+                CliError::failed(format!("the rows can't be written as Parquet: {error}"))
+            })?;
+            write_output(path, &bytes)?;
+        }
+        (_, Some(path)) => write_output(path, table_file::csv(tabular).as_bytes())?,
+        (_, None) => print!("{}", table_file::csv(tabular)),
+    }
+    for note in notes(&tabular.answer) {
+        eprintln!("{note}");
+    }
+    if let Some(served) = tabular.answer.get("served") {
+        eprintln!("served {served}");
+    }
+    Ok(())
+}
+
+/// A tool result as JSON, or as a table with notes.
+fn rendered(answer: &Value, format: Format) -> String {
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
+    if format == Format::Json {
+        return pretty(answer);
+    }
+    if let Some(explained) = answer.get("explain") {
+        let plan = explained.get("logical_plan").and_then(Value::as_str);
+        return match plan {
+            Some(plan) => format!("{}\n\n{plan}", pretty(explained)),
+            None => pretty(explained),
+        };
+    }
+    let notes = notes(answer).into_iter().map(|note| style(note).dim().to_string());
+    std::iter::once(rows_table(answer).to_string()).chain(notes).collect::<Vec<_>>().join("\n")
 }
 
 /// The rows of an answer as a table.
@@ -70,10 +122,11 @@ fn shortened(text: &str) -> String {
 /// What must be said with an answer, a line each.
 pub(super) fn notes(answer: &Value) -> Vec<String> {
     let mut notes = Vec::new();
-    let count = answer.get("row_count").and_then(Value::as_u64).unwrap_or(0);
-    let more =
-        if answer.get("truncated").and_then(Value::as_bool) == Some(true) { ", more not shown" } else { "" };
-    notes.push(format!("{count} row{}{more}", if count == 1 { "" } else { "s" }));
+    if let Some(count) = answer.get("row_count").and_then(Value::as_u64) {
+        let is_cut = answer.get("truncated").and_then(Value::as_bool) == Some(true);
+        let more = if is_cut { ", more not shown" } else { "" };
+        notes.push(format!("{count} row{}{more}", if count == 1 { "" } else { "s" }));
+    }
     let warnings = answer.get("warnings").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     notes.extend(warnings.iter().filter_map(|warning| match warning {
         Value::String(text) => Some(format!("! {text}")),

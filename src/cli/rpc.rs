@@ -6,10 +6,10 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Number, Value};
 
-use super::arguments::{OnError, RpcCommand};
+use super::arguments::{Format, OnError, RpcCommand};
 use super::context::Context;
 use super::error::{CliError, USAGE};
-use super::output::{grouped, notes, print_answer};
+use super::output::{deliver, deliver_table, grouped, notes};
 use super::places::{Answerer, BatchOptions, BatchReport, Stopped, answer_places, open_places};
 use crate::spatial::SpatialArguments;
 use crate::store::files::OutputFile;
@@ -41,9 +41,12 @@ pub(super) async fn run(context: &Context, command: RpcCommand) -> Result<(), Cl
         Some(csv) => batch(context, &command, arguments, csv).await,
         None => {
             arguments.insert("operation".to_owned(), command.operation.into());
-            let answer = context.mirror()?.rpc(arguments).await?;
-            print_answer(&answer, command.format);
-            Ok(())
+            command.output.check()?;
+            let mirror = context.mirror()?;
+            match command.output.is_table_file() {
+                true => deliver_table(&command.output, &mirror.rpc_table(arguments).await?),
+                false => deliver(&command.output, &mirror.rpc(arguments).await?),
+            }
         }
     }
 }
@@ -60,6 +63,9 @@ async fn batch(
              --lat-column and --lon-column",
             USAGE,
         ));
+    }
+    if !matches!(command.output.format, Format::Table | Format::Csv) {
+        return Err(CliError::with_code("--csv is answered as CSV: leave --format out", USAGE));
     }
     let number = |name: &str| arguments.get(name).and_then(Value::as_number).cloned();
     let spatial = SpatialArguments {
@@ -91,7 +97,7 @@ async fn batch(
     let answerer = Answerer { columns: lookup.columns(), answer: &answer };
     let bar = progress_bar(bytes);
     let mut told = |bytes: u64| bar.set_position(bytes);
-    let report = match &command.out {
+    let report = match &command.output.out {
         Some(path) => {
             let mut output = OutputFile::create(path)?;
             let report = answer_places(answerer, input, &mut output, &options, &mut told)

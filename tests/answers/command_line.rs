@@ -5,6 +5,7 @@ mod damage;
 mod mistakes;
 mod places;
 mod publisher;
+mod tables;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

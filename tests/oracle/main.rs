@@ -6,8 +6,10 @@
 //! - [`postgres`]: one server, one stream of statements; [`stored`]: the same rows as Parquet, through the decoder.
 //! - [`differential`]: runs both and compares; [`compare`]: when two values are the same.
 //!
-//! Beside it, without PostgreSQL: [`live`] (the same requests asked of an origin serving the rows, and of their capture), [`pruning`] (an answer doesn't depend on what pruning leaves out), [`sums`] (sums near
-//! the widest types), [`arbitrary`] (no text in any argument makes the checks panic).
+//! Beside it, without PostgreSQL: [`live`] (the same requests asked of an origin serving the rows, and of their capture),
+//! [`pruning`] (an answer doesn't depend on what pruning leaves out), [`sums`] (sums near the widest types), [`arbitrary`] and
+//! [`near_valid`] (no text in any argument makes the checks panic), [`optimiser`] (faults of DataFusion's optimiser that others
+//! reported), [`bounds`] (memory, spill, time).
 
 #![allow(
     clippy::disallowed_methods,
@@ -18,12 +20,15 @@
 )]
 
 mod arbitrary;
+mod bounds;
 mod compare;
 mod dice;
 mod differential;
 mod filters;
 mod joins;
 mod live;
+mod near_valid;
+mod optimiser;
 mod postgres;
 mod pruning;
 mod relations;

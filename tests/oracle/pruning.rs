@@ -13,13 +13,18 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, Schema, i256};
 use benthic_mirror::catalog::Catalog;
 use benthic_mirror::config::Limits;
-use benthic_mirror::engine::{
-    EngineRuntime, Matched, QueryArguments, RelationData, RowSource, check_query, run_query,
+use benthic_mirror::engine::{EngineRuntime, Matched, QueryArguments, RelationData, check_query, run_query};
+
+use parquet::data_type::{
+    ByteArray, ByteArrayType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
 };
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 
 use crate::differential::OPTIONS;
 use crate::relations::one_relation;
-use crate::stored::{Layout, write};
+use crate::stored::{Layout, parts, write};
 
 const LAYOUTS: [Layout; 4] = [Layout::Plain, Layout::Crumbs, Layout::Pairs, Layout::PairsBloomOnly];
 
@@ -127,6 +132,103 @@ fn decimals_of_every_width() {
         relation.check("x=lt.1e60", |id| signed(values[id]).is_some());
         relation.check("x=neq.1e60", |id| signed(values[id]).is_some());
         relation.check("x=is.null", |id| signed(values[id]).is_none());
+    }
+}
+
+/// Decimals as other writers lay them out: bytes of any length, or an integer wider than needed. Such files come signed.
+#[test]
+fn decimals_as_others_write_them() {
+    let values: Vec<i128> = vec![100, 200, 300, 400, 500, 600, -100, -500, 0, 99_999, -99_999, 1, -1, 500];
+    for (physical, precision) in [
+        ("FIXED_LEN_BYTE_ARRAY(4)", 9),
+        ("FIXED_LEN_BYTE_ARRAY(16)", 9),
+        ("INT64", 9),
+        ("FIXED_LEN_BYTE_ARRAY(8)", 18),
+        ("FIXED_LEN_BYTE_ARRAY(9)", 19),
+        ("FIXED_LEN_BYTE_ARRAY(16)", 38),
+        ("BYTE_ARRAY", 9),
+        ("BYTE_ARRAY", 38),
+    ] {
+        for statistics in [EnabledStatistics::None, EnabledStatistics::Page] {
+            let relation = foreign(physical, precision, &values, statistics);
+            for literal in [500, -500, 0, 99_999, -99_999, 1, -1, 550, 123_456] {
+                let sign = if literal < 0 { "-" } else { "" };
+                let text = format!("{sign}{}.{:02}", i128::abs(literal) / 100, i128::abs(literal) % 100);
+                for (word, holds) in OPERATORS {
+                    relation.check(&format!("x={word}.{text}"), |id| holds(values[id].cmp(&literal)));
+                }
+                relation.check(&format!("x=in.[{text}, 77.77]"), |id| values[id] == literal);
+            }
+        }
+    }
+}
+
+/// A file of two rows per row group with Bloom filters, written column by column in a physical type of choice.
+fn foreign(physical: &str, precision: u8, values: &[i128], statistics: EnabledStatistics) -> Stored {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("foreign.parquet");
+    let (base, length) = match physical.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        Some((base, length)) => (base, length.parse().unwrap()),
+        None => (physical, 16),
+    };
+    let message =
+        format!("message m {{ optional INT32 id; optional {physical} x (DECIMAL({precision},2)); }}")
+            .replace("BYTE_ARRAY x", "BINARY x");
+    let schema = Arc::new(parse_message_type(&message).unwrap());
+    let properties =
+        WriterProperties::builder().set_bloom_filter_enabled(true).set_statistics_enabled(statistics).build();
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).unwrap();
+    let bytes = |value: &i128| value.to_be_bytes()[16 - length..].to_vec();
+    for (group, values) in values.chunks(2).enumerate() {
+        let levels = vec![1; values.len()];
+        let mut row_group = writer.next_row_group().unwrap();
+        let mut column = row_group.next_column().unwrap().unwrap();
+        let ids: Vec<i32> = (0..values.len()).map(|n| (2 * group + n) as i32).collect();
+        column.typed::<Int32Type>().write_batch(&ids, Some(&levels), None).unwrap();
+        column.close().unwrap();
+        let mut column = row_group.next_column().unwrap().unwrap();
+        match base {
+            "INT64" => {
+                let values: Vec<i64> = values.iter().map(|value| *value as i64).collect();
+                column.typed::<Int64Type>().write_batch(&values, Some(&levels), None).unwrap();
+            }
+            "BYTE_ARRAY" => {
+                let values: Vec<ByteArray> = values.iter().map(|value| bytes(value).into()).collect();
+                column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
+            }
+            _ => {
+                let values: Vec<FixedLenByteArray> =
+                    values.iter().map(|value| ByteArray::from(bytes(value)).into()).collect();
+                column.typed::<FixedLenByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
+            }
+        }
+        column.close().unwrap();
+        row_group.close().unwrap();
+    }
+    writer.close().unwrap();
+    let native = match precision {
+        9 => "numeric(9,2)",
+        18 => "numeric(18,2)",
+        19 => "numeric(19,2)",
+        _ => "numeric(38,2)",
+    };
+    // The writer of batches makes the description; its file is replaced by the foreign one.
+    let batch = RecordBatch::new_empty(Arc::new(Schema::new(vec![
+        Field::new("id", DataType::Int32, true),
+        Field::new("x", DataType::Decimal128(precision, 2), true),
+    ])));
+    let mut data = write(directory.path(), "r", batch, vec!["id".to_owned()], Vec::new(), Layout::Plain);
+    parts(&mut data)[0].path = path.clone();
+    parts(&mut data)[0].bytes = std::fs::metadata(&path).unwrap().len();
+    parts(&mut data)[0].rows = values.len() as u64;
+    data.rows = values.len() as u64;
+    Stored {
+        catalog: one_relation(&[("id", "integer"), ("x", native)], &["id"]),
+        data: vec![data],
+        runtime: EngineRuntime::new(Limits::default(), 2).unwrap(),
+        tokio: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
+        _directory: directory,
     }
 }
 
@@ -311,12 +413,9 @@ fn footers_that_are_silent_hide_no_extreme() {
             let part = write(directory.path(), &name, batch, vec!["id".to_owned()], Vec::new(), layout);
             match &mut data {
                 Some(data) => {
-                    let (RowSource::Parts(parts), RowSource::Parts(more)) = (&mut data.source, part.source)
-                    else {
-                        unreachable!("what is written is parts")
-                    };
-                    parts.extend(more);
+                    let mut part = part;
                     data.rows += part.rows;
+                    parts(data).append(parts(&mut part));
                 }
                 None => data = Some(part),
             }

@@ -20,6 +20,8 @@ pub(crate) enum Layout {
     Crumbs,
     /// The same without any statistics: only Bloom filters can leave something out.
     BloomOnly,
+    /// One file, row groups of fifty rows: what the declared order of a scan is kept over.
+    Groups,
     /// Two rows per row group, Bloom filters and statistics.
     Pairs,
     /// Two rows per row group, Bloom filters only.
@@ -28,13 +30,13 @@ pub(crate) enum Layout {
 
 impl Layout {
     fn has_statistics(self) -> bool {
-        matches!(self, Self::Plain | Self::Crumbs | Self::Pairs)
+        matches!(self, Self::Plain | Self::Crumbs | Self::Groups | Self::Pairs)
     }
 
     fn group_rows(self) -> usize {
         match self {
             Self::Plain => 131_072,
-            Self::Crumbs | Self::BloomOnly => 50,
+            Self::Crumbs | Self::BloomOnly | Self::Groups => 50,
             Self::Pairs | Self::PairsBloomOnly => 2,
         }
     }
@@ -58,6 +60,14 @@ pub(crate) fn store(
     write(directory, &relation.name, sorted(&batch, &sort_key), sort_key, inexact, layout)
 }
 
+/// The files of written rows.
+pub(crate) fn parts(data: &mut RelationData) -> &mut Vec<PartFile> {
+    match &mut data.source {
+        RowSource::Parts(parts) => parts,
+        RowSource::Batches(_) => panic!("what is written is parts"),
+    }
+}
+
 /// Writes one batch as parts of a relation.
 pub(crate) fn write(
     directory: &Path,
@@ -68,7 +78,7 @@ pub(crate) fn write(
     layout: Layout,
 ) -> RelationData {
     let rows_per_part = match layout {
-        Layout::Plain => batch.num_rows().max(1),
+        Layout::Plain | Layout::Groups => batch.num_rows().max(1),
         _ => batch.num_rows().div_ceil(3).max(1),
     };
     let mut parts = Vec::new();

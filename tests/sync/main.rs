@@ -8,6 +8,7 @@ mod identity;
 mod methods;
 mod parquet_files;
 mod publishing;
+mod reading;
 mod support;
 mod trust;
 mod values;

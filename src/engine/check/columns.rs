@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::catalog::{Relation, column_candidates};
 use crate::config::Limits;
-use crate::engine::parse::Malformed;
+use crate::engine::parse::{FILTER_OPERATORS, FUNCTIONS, HAVING_OPERATORS, Malformed};
 use crate::engine::refusal::{Refusal, RefusalCode};
 
 /// Positions of the named columns, without repetition; all unknown names are refused together.
@@ -102,7 +102,15 @@ pub(super) fn check_length(limits: &Limits, argument: &str, text: &str) -> Resul
     Ok(())
 }
 
-/// The refusal for an expression that can't be read.
+/// The refusal for an expression that can't be read, with the words the language has for it.
 pub(super) fn malformed(code: RefusalCode, expression: &str, problem: Malformed) -> Refusal {
-    Refusal::new(code, format!("{}.", problem.why)).fact("expression", expression).next(problem.form)
+    let refusal =
+        Refusal::new(code, format!("{}.", problem.why)).fact("expression", expression).next(problem.form);
+    match code {
+        RefusalCode::BadFilter => refusal.fact("operators", FILTER_OPERATORS.to_vec()),
+        RefusalCode::BadHaving => refusal.fact("operators", HAVING_OPERATORS.to_vec()),
+        RefusalCode::BadMetric => refusal.fact("functions", FUNCTIONS.to_vec()),
+        RefusalCode::BadOrder => refusal.fact("directions", ["asc", "desc"].to_vec()),
+        _ => refusal,
+    }
 }

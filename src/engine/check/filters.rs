@@ -4,7 +4,7 @@ use super::columns::{malformed, resolve_columns};
 use super::{Predicate, Test};
 use crate::catalog::{Column, ColumnType, Relation};
 use crate::config::Limits;
-use crate::engine::parse::{Comparison, FilterExpression, FilterTest, parse_filter};
+use crate::engine::parse::{Comparison, FILTER_OPERATORS, FilterExpression, FilterTest, parse_filter};
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::value::{Literal, RawValue, type_value};
 
@@ -38,6 +38,7 @@ fn check_filter(
     let Some((position, column)) = relation.column(&filter.column) else {
         return Err(super::columns::unknown_columns(relation, &[&filter.column], "where"));
     };
+    let bare_numbers = bare_numbers(column, &filter.test);
     let test = match filter.test {
         FilterTest::IsNull => Test::IsNull,
         FilterTest::IsNotNull => Test::IsNotNull,
@@ -45,7 +46,31 @@ fn check_filter(
         FilterTest::In(values) => check_list(column, text, &values, limits)?,
         FilterTest::Like { pattern, ignore_case } => check_like(column, text, &pattern, ignore_case)?,
     };
-    Ok(Predicate { column: position, test })
+    Ok(Predicate { column: position, test, bare_numbers })
+}
+
+/// The numbers a text column is asked to equal, as far as they were written without quotes.
+fn bare_numbers(column: &Column, test: &FilterTest) -> Vec<String> {
+    let values = match test {
+        FilterTest::Compare(Comparison::Equal, value) => std::slice::from_ref(value),
+        FilterTest::In(values) => values.as_slice(),
+        _ => &[],
+    };
+    values
+        .iter()
+        .filter(|value| column.column_type.is_text() && !value.quoted && digits_of(&value.text).is_some())
+        .map(|value| value.text.clone())
+        .collect()
+}
+
+/// The digits of a number as people write identifiers: digits with hyphens or blanks between them.
+pub(crate) fn digits_of(text: &str) -> Option<String> {
+    let is_separator = |c: char| c == '-' || c == ' ';
+    let ends_in_digits = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let well_formed = ends_in_digits(text.chars().next())
+        && ends_in_digits(text.chars().next_back())
+        && text.chars().all(|c| c.is_ascii_digit() || is_separator(c));
+    well_formed.then(|| text.chars().filter(|c| !is_separator(*c)).collect())
 }
 
 /// Comparison of one column with one value.
@@ -92,6 +117,7 @@ fn check_like(column: &Column, text: &str, pattern: &str, ignore_case: bool) -> 
         .fact("expression", text)
         .fact("column", column.name.as_str())
         .fact("type", column.column_type.label())
+        .fact("operators", operators_of(&column.column_type))
         .next(format!("compare it: `{}=eq.value`", column.name)));
     }
     sql_pattern(pattern).map(|pattern| Test::Like { pattern, ignore_case }).ok_or_else(|| {
@@ -107,17 +133,31 @@ pub(super) fn sql_pattern(pattern: &str) -> Option<String> {
 }
 
 /// Types PostgreSQL can't compare, or whose text doesn't decide equality, take null tests only.
-fn require_comparable(column: &Column, text: &str) -> Result<(), Refusal> {
-    let only_null_tests = matches!(
-        column.column_type,
+fn takes_only_null_tests(column_type: &ColumnType) -> bool {
+    matches!(
+        column_type,
         ColumnType::Json
             | ColumnType::Jsonb
             | ColumnType::Binary
             | ColumnType::Array(_)
             | ColumnType::Geometry { .. }
             | ColumnType::Opaque
-    );
-    if only_null_tests {
+    )
+}
+
+/// The operators a column of this type takes.
+fn operators_of(column_type: &ColumnType) -> Vec<&'static str> {
+    let is_null_test = |operator: &&str| operator.ends_with("is.null");
+    let is_pattern = |operator: &&str| operator.ends_with("like");
+    FILTER_OPERATORS
+        .into_iter()
+        .filter(|operator| is_null_test(operator) || !takes_only_null_tests(column_type))
+        .filter(|operator| column_type.is_text() || !is_pattern(operator))
+        .collect()
+}
+
+fn require_comparable(column: &Column, text: &str) -> Result<(), Refusal> {
+    if takes_only_null_tests(&column.column_type) {
         return Err(Refusal::new(
             RefusalCode::BadFilter,
             format!("`{}` is {}; only null tests are exact on it.", column.name, column.column_type.label()),
@@ -125,6 +165,7 @@ fn require_comparable(column: &Column, text: &str) -> Result<(), Refusal> {
         .fact("expression", text)
         .fact("column", column.name.as_str())
         .fact("type", column.column_type.label())
+        .fact("operators", operators_of(&column.column_type))
         .next(format!("`{0}=is.null` or `{0}=not.is.null`", column.name)));
     }
     Ok(())

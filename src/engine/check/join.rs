@@ -97,6 +97,7 @@ pub fn check_join<'a>(
                 format!("`mode` is `{other}`; it is inner or left."),
             )
             .fact("argument", "mode")
+            .fact("accepted", ["inner", "left"].to_vec())
             .next("mode=\"inner\" or mode=\"left\""));
         }
     };
@@ -183,6 +184,7 @@ fn resolve_path<'a>(
                 format!("`{present}` is given without `{missing}`; give both or neither."),
             )
             .fact("argument", missing)
+            .fact("signed_paths", candidates)
             .next(format!("add `{missing}`, or drop `{present}` to use the signed path")));
         }
     };
@@ -209,7 +211,7 @@ fn resolve_path<'a>(
                         format!("joining {left_source}.{left_column} to {right_source}.{right_column} isn't signed."),
                     )
                     .fact("signed_paths", candidates.clone())
-                    .next(columns_step(candidates.first()))
+                    .next(columns_step(&candidates))
                 })?
         }
         None => {
@@ -232,7 +234,7 @@ fn resolve_path<'a>(
                         ),
                     )
                     .fact("candidates", candidates.clone())
-                    .next(columns_step(candidates.first())));
+                    .next(columns_step(&candidates)));
                 }
             }
         }
@@ -247,7 +249,16 @@ fn trimmed(text: &Option<String>) -> Option<&str> {
     text.as_deref().map(str::trim).filter(|text| !text.is_empty())
 }
 
-fn columns_step(candidate: Option<&Value>) -> String {
+/// The columns to name: those of the first path that can be joined here, the most reliable kind first.
+fn columns_step(candidates: &[Value]) -> String {
+    let is = |path: &Value, name: &str, value: &str| path.get(name).and_then(Value::as_str) == Some(value);
+    let candidate = candidates.iter().min_by_key(|path| {
+        (
+            is(path, "join_type", "spatial"),
+            !is(path, "join_type", "identifier"),
+            !is(path, "reliability", "reliable"),
+        )
+    });
     let member =
         |name: &str| candidate.and_then(|c| c.get(name)).and_then(Value::as_str).unwrap_or("…").to_owned();
     format!("left_column=\"{}\", right_column=\"{}\"", member("left_column"), member("right_column"))
@@ -353,6 +364,7 @@ fn parse_condition(left: &Relation, right: &Relation, condition: &str) -> Result
             format!("`{condition}` isn't `left_col=right_col`."),
         )
         .fact("expression", condition)
+        .fact("form", "left_col=right_col")
         .next(format!("write `{0}={0}`", condition.trim())));
     };
     let left_column = resolve_column(left, left_name.trim(), "context_conditions")?;
@@ -394,6 +406,8 @@ fn key_pair(
                 right_type.label()
             ),
         )
+        .fact("expression", format!("{}={}", a.name, b.name))
+        .fact("form", "left_col=right_col")
         .fact("left_type", left_type.label())
         .fact("right_type", right_type.label())
         .next("compare columns of one type"));
@@ -428,7 +442,7 @@ fn propagated(
                 (KeyComparison::ZeroStripped, Test::In(literals)) => Test::ZeroStripped(stripped(literals)),
                 _ => return None,
             };
-            Some(Predicate { column: to_key, test })
+            Some(Predicate { column: to_key, test, bare_numbers: Vec::new() })
         })
         .collect()
 }

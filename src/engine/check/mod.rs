@@ -7,6 +7,7 @@ mod join;
 mod query;
 mod source;
 
+pub(crate) use filters::digits_of;
 pub use join::{CheckedJoin, JoinMode, check_join};
 pub(crate) use join::{JoinSide, KeyComparison};
 pub(crate) use query::{AggregateOrder, Having, HavingCheck, Metric, OrderTerm, OutputColumn};
@@ -22,6 +23,8 @@ pub struct Predicate {
     pub column: usize,
     /// The test.
     pub test: Test,
+    /// Values asked for by `eq` or `in` on a text column that were written as bare numbers, without quotes.
+    pub bare_numbers: Vec<String>,
 }
 
 /// A typed test.

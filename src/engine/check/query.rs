@@ -7,7 +7,8 @@ use super::source::resolve_source;
 use crate::catalog::{Catalog, ColumnType, Relation};
 use crate::config::Limits;
 use crate::engine::parse::{
-    Comparison, Direction, Function, HavingTest, MetricExpression, parse_having, parse_metric, parse_order,
+    Comparison, Direction, FUNCTIONS, Function, HAVING_OPERATORS, HavingTest, MetricExpression, parse_having,
+    parse_metric, parse_order,
 };
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::request::{QueryArguments, limit_of};
@@ -163,6 +164,7 @@ pub fn check_query<'a>(
     let offset = u64::try_from(arguments.offset.unwrap_or(0)).map_err(|_| {
         Refusal::new(RefusalCode::BadArgument, "`offset` is negative.".to_owned())
             .fact("argument", "offset")
+            .fact("minimum", 0)
             .next("offset=0 or more")
     })?;
     let mut warnings = Vec::new();
@@ -187,7 +189,8 @@ fn check_rows(
     if let Some(group) = arguments.group_by.first() {
         resolve_columns(relation, &arguments.group_by, "group_by")?;
         return Err(Refusal::new(RefusalCode::BadMetric, "`group_by` needs at least one metric.")
-            .fact("group_by", arguments.group_by.clone())
+            .fact("expression", group.as_str())
+            .fact("functions", FUNCTIONS.to_vec())
             .next(format!("add metrics=[\"n=count:*\"] to count rows per `{group}`")));
     }
     if let Some(having) = arguments.having.first() {
@@ -196,6 +199,7 @@ fn check_rows(
             "`having` needs metrics; rows are filtered by `where`.",
         )
         .fact("expression", having.as_str())
+        .fact("operators", HAVING_OPERATORS.to_vec())
         .next("move the condition to `where`, or add metrics"));
     }
     let mut columns = resolve_columns(relation, &arguments.select, "select")?;
@@ -246,7 +250,8 @@ fn check_aggregate(
                 RefusalCode::BadMetric,
                 format!("two output columns are named `{}`.", expression.output),
             )
-            .fact("output", expression.output.as_str())
+            .fact("expression", expression.output.as_str())
+            .fact("functions", FUNCTIONS.to_vec())
             .next("give each metric its own output name"));
         }
         metrics.push(check_metric(relation, expression)?);
@@ -357,6 +362,7 @@ fn check_having(
                 ),
             )
             .fact("expression", text)
+            .fact("column", parsed.output.as_str())
             .fact("type", column_type.label())
             .next(format!("write {}", problem.accepted))
         })
@@ -378,6 +384,8 @@ fn check_having(
         HavingTest::In(values) if values.is_empty() => {
             return Err(Refusal::new(RefusalCode::BadValue, "an empty list matches nothing.")
                 .fact("expression", text)
+                .fact("column", parsed.output.as_str())
+                .fact("type", column_type.label())
                 .next(format!("{}:in:[1,2]", parsed.output)));
         }
         HavingTest::In(values) => HavingCheck::In(values.iter().map(typed).collect::<Result<_, _>>()?),
@@ -388,11 +396,14 @@ fn check_having(
                     format!("`like` needs text; `{}` is {}.", parsed.output, column_type.label()),
                 )
                 .fact("expression", text)
-                .next(format!("{}>=10", parsed.output)));
+                .fact("operators", HAVING_OPERATORS.to_vec())
+                .next(format!("write `{0}=value` or `{0}!=value`", parsed.output)));
             }
             let pattern = sql_pattern(pattern).ok_or_else(|| {
                 Refusal::new(RefusalCode::BadValue, "the pattern ends in a lone backslash.")
                     .fact("expression", text)
+                    .fact("column", parsed.output.as_str())
+                    .fact("type", column_type.label())
                     .next("write `\\\\` for a backslash")
             })?;
             HavingCheck::Like { pattern, ignore_case: *ignore_case }
@@ -448,13 +459,17 @@ fn not_an_output(
         .map(|group| relation.columns[*group].name.clone())
         .chain(metrics.iter().map(|metric| metric.output.clone()))
         .collect();
-    Refusal::new(
+    let refusal = Refusal::new(
         code,
         format!("`{name}` is not a column of the aggregate; it returns {}.", outputs.join(", ")),
     )
     .fact("expression", text)
-    .fact("outputs", outputs.clone())
-    .next(match outputs.first() {
+    .fact("outputs", outputs.clone());
+    let refusal = match code {
+        RefusalCode::BadHaving => refusal.fact("operators", HAVING_OPERATORS.to_vec()),
+        _ => refusal.fact("directions", ["asc", "desc"].to_vec()),
+    };
+    refusal.next(match outputs.first() {
         Some(first) => format!("use `{first}`, or add `{name}` to group_by"),
         None => format!("add `{name}` to group_by"),
     })

@@ -41,7 +41,9 @@ fn unqualified(catalog: &Catalog, source: &str, argument: &str) -> Refusal {
     )
     .fact("source", source);
     match owners.first() {
-        Some(first) => refusal.fact("nearest", owners.clone()).next(format!("{argument}={first}")),
+        Some(first) => refusal
+            .fact("nearest", owners.clone())
+            .next(format!("{argument}={first}; benthic_discover(relation=\"{first}\") shows its columns")),
         None => with_nearest(refusal, catalog, source),
     }
 }

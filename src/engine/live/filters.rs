@@ -274,7 +274,11 @@ pub(super) mod tests {
             ("text", zeros(&[]), "c=in.()", None),
         ] {
             let relation = relation(&[("c", native)], &[]);
-            let found = live_filters(&relation, &[Predicate { column: 0, test: test.clone() }], 4_000);
+            let found = live_filters(
+                &relation,
+                &[Predicate { column: 0, test: test.clone(), bare_numbers: Vec::new() }],
+                4_000,
+            );
             assert_eq!(found.chunks.len(), 1);
             assert_eq!(written(&found.chunks[0]), expected, "{native} {test:?}");
             assert_eq!(found.widened, widened, "{native} {test:?}");

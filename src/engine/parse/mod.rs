@@ -12,6 +12,15 @@ pub(crate) use order::{Direction, parse_order};
 
 use super::value::RawValue;
 
+/// Operators of a filter.
+pub(crate) const FILTER_OPERATORS: [&str; 11] =
+    ["eq", "neq", "gt", "gte", "lt", "lte", "like", "ilike", "in", "is.null", "not.is.null"];
+/// Operators of a having condition.
+pub(crate) const HAVING_OPERATORS: [&str; 15] =
+    ["=", "!=", ">", ">=", "<", "<=", "eq", "neq", "gt", "gte", "lt", "lte", "in", "like", "ilike"];
+/// Functions of a metric.
+pub(crate) const FUNCTIONS: [&str; 5] = ["count", "sum", "avg", "min", "max"];
+
 /// Comparison operators shared by filters and having.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {

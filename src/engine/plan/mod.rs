@@ -7,6 +7,7 @@ mod functions;
 mod join;
 mod join_key;
 mod like_function;
+mod pool;
 mod query;
 mod session;
 mod statistics;
@@ -17,7 +18,7 @@ pub(in crate::engine) use aggregate::MetricDisplay;
 pub(in crate::engine) use functions::{strip_zeros, whole_double};
 pub(in crate::engine) use join::{plan_join, plan_join_count};
 pub(in crate::engine) use query::{
-    Display, Known, Output, plan_columns, plan_columns_of, plan_count, plan_example, plan_query,
+    Display, Known, Output, plan_columns, plan_columns_of, plan_count, plan_example, plan_query, plan_values,
 };
 pub use session::EngineRuntime;
 pub use table::{PartFile, RelationData, RowSource};

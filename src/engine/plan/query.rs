@@ -131,10 +131,27 @@ pub(in crate::engine) fn plan_example(
     data: &RelationData,
     position: usize,
 ) -> Result<LogicalPlan> {
-    let present = Predicate { column: position, test: Test::IsNotNull };
+    let present = Predicate { column: position, test: Test::IsNotNull, bare_numbers: Vec::new() };
     filtered(relation, data, &[present])?
         .project(vec![column(&relation.columns[position].name)])?
         .limit(0, Some(1))?
+        .build()
+}
+
+/// The distinct values of a column whose form without leading zeros is one of these.
+pub(in crate::engine) fn plan_values(
+    relation: &Relation,
+    data: &RelationData,
+    position: usize,
+    zero_stripped: Vec<String>,
+) -> Result<LogicalPlan> {
+    // Each form has a few spellings at most in data anybody would keep; this only bounds the memory of odd data.
+    const MOST_VALUES: usize = 10_000;
+    let test = Test::ZeroStripped(zero_stripped);
+    filtered(relation, data, &[Predicate { column: position, test, bare_numbers: Vec::new() }])?
+        .project(vec![column(&relation.columns[position].name)])?
+        .distinct()?
+        .limit(0, Some(MOST_VALUES))?
         .build()
 }
 

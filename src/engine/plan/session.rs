@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::SessionState;
 use datafusion::prelude::SessionConfig;
 
+use super::pool::{RequestPool, Reserved};
 use crate::config::Limits;
 
 /// Rows below which finding the first ones in one step costs less than in two.
@@ -30,6 +30,7 @@ pub struct EngineRuntime {
     partitions: usize,
     settings: Vec<(String, String)>,
     two_step_rows: u64,
+    reserved: Reserved,
     shared: Arc<RuntimeEnv>,
 }
 
@@ -42,6 +43,7 @@ impl EngineRuntime {
             partitions: partitions.max(1),
             settings: Vec::new(),
             two_step_rows: TWO_STEP_ROWS,
+            reserved: Reserved::default(),
             shared,
         })
     }
@@ -71,6 +73,11 @@ impl EngineRuntime {
         &self.limits
     }
 
+    /// Bytes of memory that running requests have reserved; 0 when none runs.
+    pub fn reserved_bytes(&self) -> usize {
+        self.reserved.bytes()
+    }
+
     /// A fresh session for one request: its own memory pool and spill cap, the shared caches.
     pub(in crate::engine) fn session(&self) -> datafusion::common::Result<SessionState> {
         self.session_for(RowFilters::Off)
@@ -86,7 +93,7 @@ impl EngineRuntime {
             .with_mode(DiskManagerMode::OsTmpDirectory)
             .with_max_temp_directory_size(self.limits.spill_limit_bytes);
         let runtime = RuntimeEnvBuilder::from_runtime_env(&self.shared)
-            .with_memory_pool(Arc::new(FairSpillPool::new(pool)))
+            .with_memory_pool(Arc::new(RequestPool::new(pool, self.reserved.clone())))
             .with_disk_manager_builder(spill)
             .build_arc()?;
         let mut config = SessionConfig::new()

@@ -1,6 +1,10 @@
 //! An answer as it leaves: rows, counts, sources, warnings, provenance, within the size cap.
 
+use arrow::array::RecordBatch;
 use serde_json::{Map, Value, json};
+
+use super::execute::RunError;
+use super::typed::TypedRows;
 
 use crate::engine::refusal::{Refusal, RefusalCode};
 use crate::engine::shape::{Row, cap_size};
@@ -99,9 +103,16 @@ pub struct Answer {
     pub joins: Vec<Value>,
     /// What a reader must know, with the source it concerns.
     pub warnings: Vec<(Option<String>, String)>,
+    /// The rows with their types.
+    pub(super) typed: TypedRows,
 }
 
 impl Answer {
+    /// The first `rows` rows as one typed batch; a row of the answer is a row of it.
+    pub fn table(&self, rows: usize) -> Result<RecordBatch, RunError> {
+        self.typed.table(rows.min(self.rows.len()))
+    }
+
     /// The tool result: provenance added, whole rows left out from the end beyond `max_bytes`.
     pub fn into_json(mut self, served: Value, max_bytes: u64) -> Result<Value, Refusal> {
         // Room for the truncation members that the cap itself may add.
@@ -110,6 +121,7 @@ impl Answer {
         let bare = self.to_json(&served, &[], all_rows);
         let overhead = serde_json::to_vec(&bare).map_or(0, |bytes| bytes.len() as u64).saturating_add(MARGIN);
         let mut rows = std::mem::take(&mut self.rows);
+        let largest = rows.first().map(largest_members).unwrap_or_default();
         let left_out = cap_size(&mut rows, max_bytes.saturating_sub(overhead)).map_err(|row_bytes| {
             Refusal::new(
                 RefusalCode::ResponseTooLarge,
@@ -117,8 +129,8 @@ impl Answer {
             )
             .fact("row_bytes", row_bytes)
             .fact("limit_bytes", max_bytes)
-            .fact("columns", self.columns.clone())
-            .next("select fewer columns; leave out long text and geometry")
+            .fact("largest_columns", largest.clone())
+            .next(format!("select other columns than {}", largest.join(", ")))
         })?;
         if left_out > 0 {
             self.truncated = Some(TruncatedBy::Bytes);
@@ -159,4 +171,22 @@ impl Answer {
         put("served", served.clone());
         Value::Object(answer)
     }
+}
+
+/// The names of a row's largest values, largest first: as many as make up half of it.
+fn largest_members(row: &Row) -> Vec<String> {
+    let mut sizes: Vec<(usize, &String)> =
+        row.iter().map(|(name, value)| (value.to_string().len(), name)).collect();
+    sizes.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+    let half = sizes.iter().map(|(size, _)| size).sum::<usize>() / 2;
+    let mut named = 0;
+    sizes
+        .into_iter()
+        .take_while(|(size, _)| {
+            let wanted = named <= half;
+            named += size;
+            wanted
+        })
+        .map(|(_, name)| name.clone())
+        .collect()
 }

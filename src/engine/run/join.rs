@@ -1,11 +1,15 @@
 //! A signed join over two relations of one snapshot.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::RunOptions;
 use super::answer::{Answer, Matched, SourceReport, TruncatedBy};
 use super::execute::{RunError, run, run_count, within_deadline};
+use super::near_miss::refuse_near_misses;
 use super::query::{compared, displayed, matched_rows, relation_rows, require_exact};
+use super::typed::TypedRows;
 use crate::engine::check::{CheckedJoin, JoinSide};
 use crate::engine::plan::{EngineRuntime, RelationData, plan_join, plan_join_count};
 use crate::engine::shape::shape_rows;
@@ -74,6 +78,11 @@ pub async fn run_join(
             ],
             joins: vec![described(join, counts.joined)],
             warnings,
+            typed: TypedRows::Batches {
+                batches,
+                schema: Arc::new(planned.plan.schema().as_arrow().clone()),
+                outputs: planned.outputs,
+            },
         })
     })
     .await
@@ -123,6 +132,8 @@ async fn admit(
             require_exact(side.relation, data, position, runtime).await?;
         }
         *matched = matched_rows(side.relation, data, &side.predicates, runtime).await?;
+        refuse_near_misses(side.relation, data, &side.predicates, Matched::Exactly(*matched), runtime)
+            .await?;
     }
     for ((side, ..), matched) in sides.iter().zip(matched) {
         check_size(side.relation, matched, Reading::JoinSide, runtime.limits(), options.policy)?;

@@ -3,7 +3,9 @@
 mod answer;
 mod execute;
 mod join;
+mod near_miss;
 mod query;
+mod typed;
 
 pub use answer::{Answer, Matched, SourceReport, TruncatedBy};
 pub use execute::{RunError, read_columns, read_columns_of};

@@ -1,11 +1,15 @@
 //! A query over one relation.
 
+use std::sync::Arc;
+
 use arrow::array::Array;
 use datafusion::logical_expr::LogicalPlan;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Matched, SourceReport, TruncatedBy};
 use super::execute::{RunError, run, run_count, within_deadline};
+use super::near_miss::refuse_near_misses;
+use super::typed::TypedRows;
 use super::{RunOptions, ScanPolicy};
 use crate::catalog::Relation;
 use crate::engine::check::{CheckedQuery, Predicate, QueryShape, Test};
@@ -67,7 +71,10 @@ pub async fn run_covered_query(
             Some(counted) => counted,
             None => read(query, data, coverage, runtime, options, known).await?,
         };
-        let Found { columns, rows, truncated, matched } = found;
+        let Found { columns, rows, truncated, matched, typed } = found;
+        if known.is_none() {
+            refuse_near_misses(query.relation, data, &query.predicates, matched, runtime).await?;
+        }
         let is_rows = matches!(query.shape, QueryShape::Rows { .. });
         Ok(Answer {
             columns,
@@ -91,6 +98,7 @@ pub async fn run_covered_query(
                 .iter()
                 .map(|warning| (Some(query.relation.source()), warning.clone()))
                 .collect(),
+            typed,
         })
     })
     .await
@@ -192,6 +200,10 @@ async fn admit(
             Some(*matched)
         }
     };
+    if let Some(matched) = matched {
+        refuse_near_misses(query.relation, data, &query.predicates, Matched::Exactly(matched), runtime)
+            .await?;
+    }
     if let (true, Some(matched)) = (reads_all, matched) {
         check_size(query.relation, matched, Reading::Aggregate, runtime.limits(), policy)?;
     }
@@ -281,6 +293,23 @@ struct Found {
     rows: Vec<Row>,
     truncated: Option<TruncatedBy>,
     matched: Matched,
+    typed: TypedRows,
+}
+
+/// Says which columns were added up, where a sum turned out to have no exact value.
+fn with_summed_columns(error: RunError, query: &CheckedQuery<'_>) -> RunError {
+    let (RunError::Refused(refusal), QueryShape::Aggregate { metrics, .. }) = (&error, &query.shape) else {
+        return error;
+    };
+    if refusal.code != RefusalCode::NotExact {
+        return error;
+    }
+    let columns: Vec<&str> = metrics
+        .iter()
+        .filter(|metric| matches!(metric.function, Function::Sum | Function::Avg))
+        .filter_map(|metric| metric.column.map(|position| query.relation.columns[position].name.as_str()))
+        .collect();
+    refusal.as_ref().clone().fact("column", columns.join(", ")).into()
 }
 
 /// An answer that is only the number of matching rows.
@@ -289,7 +318,8 @@ fn counted(query: &CheckedQuery<'_>, matched: u64) -> Option<Found> {
     query.counts_rows_only().then(|| {
         let columns: Vec<String> = metrics.iter().map(|metric| metric.output.clone()).collect();
         let row = columns.iter().map(|name| (name.clone(), matched.into())).collect();
-        Found { columns, rows: vec![row], truncated: None, matched: Matched::Exactly(matched) }
+        let typed = TypedRows::Counts(Row::clone(&row));
+        Found { columns, rows: vec![row], truncated: None, matched: Matched::Exactly(matched), typed }
     })
 }
 
@@ -312,7 +342,9 @@ async fn read(
         Coverage::Extremes { counts, .. } => Known { counts, ..Known::default() },
     };
     let planned = plan_query(query, data, known)?;
-    let batches = run(&runtime.session_for(planned.row_filters)?, &planned.plan).await?;
+    let batches = run(&runtime.session_for(planned.row_filters)?, &planned.plan)
+        .await
+        .map_err(|error| with_summed_columns(error, query))?;
     let mut rows = shape_rows(&batches, &planned.outputs, options.exact_numbers)?;
     // The plan fetches one row more than asked, which shows whether there is more.
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
@@ -335,5 +367,7 @@ async fn read(
     let reason =
         if query.limit == runtime.limits().max_rows { TruncatedBy::MaxRows } else { TruncatedBy::Limit };
     let columns = planned.outputs.iter().map(|output| output.name.clone()).collect();
-    Ok(Found { columns, rows, truncated: more.then_some(reason), matched })
+    let schema = Arc::new(planned.plan.schema().as_arrow().clone());
+    let typed = TypedRows::Batches { batches, schema, outputs: planned.outputs };
+    Ok(Found { columns, rows, truncated: more.then_some(reason), matched, typed })
 }

@@ -27,7 +27,7 @@ pub(in crate::engine) struct UnreadableValue {
 }
 
 /// The value at `row` shown as a value of `column_type`.
-pub(super) fn column_value(
+pub(in crate::engine) fn column_value(
     array: &ArrayRef,
     row: usize,
     column_type: &ColumnType,

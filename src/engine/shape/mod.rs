@@ -9,8 +9,8 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
 use serde_json::{Map, Value};
 
-pub(in crate::engine) use cell::UnreadableValue;
-use cell::{array_of, column_value, exact_text};
+pub(in crate::engine) use cell::{UnreadableValue, column_value};
+use cell::{array_of, exact_text};
 pub(in crate::engine) use moment::{date_text, timestamp_text};
 use number::{double_value, exact_value, real_value};
 
@@ -82,6 +82,21 @@ fn metric_value(
         stored: array.data_type().to_string(),
         shown: "a metric".to_owned(),
     })
+}
+
+/// The values of an average's output column as PostgreSQL prints them.
+pub(in crate::engine) fn average_texts(
+    batch: &RecordBatch,
+    output: &Output,
+) -> Result<Vec<Option<String>>, UnreadableValue> {
+    let Display::Metric(MetricDisplay::Average { sum, count, scale }) = &output.display else {
+        return Err(UnreadableValue { stored: "another metric".to_owned(), shown: "an average".to_owned() });
+    };
+    let (shown, sums, counts) =
+        (array_of(batch, &output.alias)?, array_of(batch, sum)?, array_of(batch, count)?);
+    Ok((0..batch.num_rows())
+        .map(|index| if shown.is_null(index) { None } else { average(&sums, &counts, index, *scale) })
+        .collect())
 }
 
 fn average(sums: &ArrayRef, counts: &ArrayRef, index: usize, scale: usize) -> Option<String> {

@@ -39,7 +39,8 @@ fn a_file_of_places_is_answered_row_by_row() {
     run(&["--lat-column".as_ref(), "breite".as_ref()]).with(65, "breite");
     run(&["--lat".as_ref(), "1".as_ref()]).with(64, "--lat");
     home.run(["rpc", "find_district", "--csv", "no/such/file.csv"]).with(66, "no/such/file.csv");
-    home.run(["rpc", "find_district", "--out", "x.csv"]).with(64, "--csv");
+    home.run(["rpc", "find_district", "--out", "x.csv"]).with(3, "Add lat");
+    run(&["--format".as_ref(), "parquet".as_ref()]).with(64, "--csv is answered as CSV");
 }
 
 #[test]
