@@ -123,7 +123,7 @@ pub(in crate::engine) fn plan_values(
     let test = Test::ZeroStripped(zero_stripped);
     filtered(relation, data, &[Predicate { column: position, test, bare_numbers: Vec::new() }])?
         .project(vec![column(&relation.columns[position].name)])?
-        .distinct()?
+        .aggregate(vec![column(&relation.columns[position].name)], Vec::<Expr>::new())?
         .limit(0, Some(MOST_VALUES))?
         .build()
 }
@@ -252,6 +252,11 @@ fn plan_aggregate(
         OutputColumn::Group(index) => format!("g{index}"),
         OutputColumn::Metric(index) => format!("o{index}"),
     };
+    // A condition that can't hold is no condition on columns to DataFusion, which moves it below the aggregate; over no
+    // rows that still makes its one row. Nothing moves through a limit.
+    if groups.is_empty() && !conditions.is_empty() {
+        builder = builder.limit(0, Some(1))?;
+    }
     for condition in conditions {
         let name = alias(condition.output);
         let stored = builder.schema().field_with_unqualified_name(&name)?.data_type().clone();
