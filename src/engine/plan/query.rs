@@ -260,7 +260,15 @@ fn plan_aggregate(
     for condition in conditions {
         let name = alias(condition.output);
         let stored = builder.schema().field_with_unqualified_name(&name)?.data_type().clone();
-        builder = builder.filter(having(column(&name), &stored, &condition.test))?;
+        let shown = match condition.output {
+            OutputColumn::Group(index) => Some(groups[index]),
+            OutputColumn::Metric(index) => metrics[index].column,
+        };
+        let length = shown.and_then(|position| match relation.columns[position].column_type {
+            ColumnType::Character { length } => length,
+            _ => None,
+        });
+        builder = builder.filter(having(column(&name), &stored, length, &condition.test))?;
     }
     if !groups.is_empty() {
         let remaining = (0..groups.len())
