@@ -233,7 +233,18 @@ fn extremes_of_several_columns() {
             "g": kept.iter().map(|row| row.g.as_str()).max(),
         });
         let metrics = ["n=count:*", "a=max:a", "b=min:b", "hi=max:x", "lo=min:x", "g=max:g"];
-        check(json!({"where": [filter], "metrics": metrics}), &[expected]);
+        check(json!({"where": [filter], "metrics": metrics}), std::slice::from_ref(&expected));
+        // Extremes only, of a column and of a column's key: a bound on the one says nothing of the other.
+        let mixed = |metrics: [&str; 2], expected: Value| {
+            check(json!({"where": [filter], "metrics": metrics}), &[expected])
+        };
+        mixed(["a=max:a", "lo=min:x"], json!({"a": expected["a"], "lo": expected["lo"]}));
+        mixed(["b=min:b", "hi=max:x"], json!({"b": expected["b"], "hi": expected["hi"]}));
+        mixed(["b=min:b", "lo=min:x"], json!({"b": expected["b"], "lo": expected["lo"]}));
+        mixed(
+            ["g=min:g", "lo=min:x"],
+            json!({"g": kept.iter().map(|row| row.g.as_str()).min(), "lo": expected["lo"]}),
+        );
         // A single one, which may be answered from metadata, and with a sum beside it, which may not.
         let largest = kept.iter().filter_map(|row| row.a).max();
         let sum: i64 = kept.iter().filter_map(|row| row.b).map(i64::from).sum();
@@ -249,6 +260,20 @@ fn extremes_of_several_columns() {
         json!({"metrics": ["n=count:a"]}),
         &[json!({"n": world().rows.iter().filter(|row| row.a.is_some()).count()})],
     );
+}
+
+/// A condition that can't hold is moved below the aggregate, where it leaves no rows to aggregate; over no rows there is
+/// still one row, with a count of 0.
+#[test]
+fn conditions_that_cannot_hold_leave_no_row() {
+    let none: [Value; 0] = [];
+    for having in
+        [vec!["n=1.5"], vec!["n=0", "n=1"], vec!["n>1e30"], vec!["a=7.5"], vec!["n:in:[0.5]"], vec!["n!=450"]]
+    {
+        check(json!({"metrics": ["n=count:*", "a=max:a"], "having": having}), &none);
+        check(json!({"group_by": ["g"], "metrics": ["n=count:*", "a=max:a"], "having": ["n=1.5"]}), &none);
+    }
+    check(json!({"metrics": ["n=count:*"], "having": ["n=450", "n!=1.5"]}), &[json!({"n": 450})]);
 }
 
 /// apache/datafusion#24927: the limit of an order applied to parts of groups; #20244: groups of an ordered input taken

@@ -174,3 +174,25 @@ fn doubles_beyond_their_range() {
     });
     assert_eq!(mean.unwrap()[0]["m"].to_string(), "1e+308", "the sum is out of range, the average isn't");
 }
+
+/// `character(n)` is compared without its blanks and matched with them, in groups and extremes as in filters.
+#[test]
+fn conditions_on_padded_text() {
+    let values = || -> ArrayRef { Arc::new(StringArray::from(vec!["A    ", "A    ", "     ", "AB   "])) };
+    let groups = |condition: &str| -> Vec<u64> {
+        let rows = answer("character(5)", values(), |arguments| {
+            arguments.group_by = vec!["x".to_owned()];
+            arguments.metrics = vec!["n=count:*".to_owned(), "m=max:x".to_owned()];
+            arguments.having = vec![condition.to_owned()];
+        });
+        rows.unwrap().iter().map(|row| row["n"].as_u64().unwrap()).collect()
+    };
+    for output in ["x", "m"] {
+        assert_eq!(groups(&format!("{output}:like:A_")), Vec::<u64>::new());
+        assert_eq!(groups(&format!("{output}:like:A____")), [2, 1]);
+        assert_eq!(groups(&format!("{output}:like:\"A    \"")), [2]);
+        assert_eq!(groups(&format!("{output}:ilike:\"\"")), Vec::<u64>::new());
+        assert_eq!(groups(&format!("{output}=A")), [2]);
+        assert_eq!(groups(&format!("{output}=\"\"")), [1]);
+    }
+}

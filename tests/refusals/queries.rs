@@ -230,7 +230,8 @@ pub(crate) fn cases() -> Vec<Case> {
             refuse(legislators(json!({argument: given})), "too_many", argument).fact("limit", limit);
         if let Some(near) = near {
             let rows = if argument == "where" { women } else { all };
-            case = case.near(legislators(json!({argument: near})), "/sources/0/matched_rows", rows);
+            let near = json!({argument: near, "limit": 1_000});
+            case = case.near(legislators(near), "/sources/0/matched_rows", rows);
         }
         cases.push(case);
     }

@@ -7,6 +7,7 @@ use datafusion::logical_expr::{Expr, Operator, binary_expr, lit};
 
 use super::functions::{blank_trimmed, float_key, zero_stripped};
 use super::like_function::ilike;
+use super::padded_function::blank_padded;
 use crate::catalog::ColumnType;
 use crate::engine::check::{HavingCheck, Test};
 use crate::engine::number::{AtScale, DecimalText};
@@ -50,12 +51,23 @@ pub(super) fn test(expression: Expr, column_type: &ColumnType, stored: &DataType
     }
 }
 
-/// A having test on an output column whose values are already keys.
-pub(super) fn having(expression: Expr, stored: &DataType, test: &HavingCheck) -> Expr {
+/// A having test on an output column whose values are already keys. Patterns see the blanks of `character(n)`.
+pub(super) fn having(
+    expression: Expr,
+    stored: &DataType,
+    character_length: Option<u32>,
+    test: &HavingCheck,
+) -> Expr {
     match test {
         HavingCheck::Compare(comparison, literal) => compare(expression, stored, *comparison, literal),
         HavingCheck::In(literals) => among(expression, stored, literals),
-        HavingCheck::Like { pattern, ignore_case } => like(expression, pattern, *ignore_case),
+        HavingCheck::Like { pattern, ignore_case } => {
+            let shown = match character_length {
+                Some(length) => blank_padded(length).call(vec![expression]),
+                None => expression,
+            };
+            like(shown, pattern, *ignore_case)
+        }
     }
 }
 

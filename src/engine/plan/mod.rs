@@ -7,6 +7,7 @@ mod functions;
 mod join;
 mod join_key;
 mod like_function;
+mod padded_function;
 mod pool;
 mod query;
 mod session;

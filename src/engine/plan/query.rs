@@ -150,7 +150,7 @@ pub(in crate::engine) fn plan_values(
     let test = Test::ZeroStripped(zero_stripped);
     filtered(relation, data, &[Predicate { column: position, test, bare_numbers: Vec::new() }])?
         .project(vec![column(&relation.columns[position].name)])?
-        .distinct()?
+        .aggregate(vec![column(&relation.columns[position].name)], Vec::<Expr>::new())?
         .limit(0, Some(MOST_VALUES))?
         .build()
 }
@@ -325,7 +325,15 @@ fn plan_aggregate(
     for condition in conditions {
         let name = alias(condition.output);
         let stored = builder.schema().field_with_unqualified_name(&name)?.data_type().clone();
-        builder = builder.filter(having(column(&name), &stored, &condition.test))?;
+        let shown = match condition.output {
+            OutputColumn::Group(index) => Some(groups[index]),
+            OutputColumn::Metric(index) => metrics[index].column,
+        };
+        let length = shown.and_then(|position| match relation.columns[position].column_type {
+            ColumnType::Character { length } => length,
+            _ => None,
+        });
+        builder = builder.filter(having(column(&name), &stored, length, &condition.test))?;
     }
     if !groups.is_empty() {
         let remaining = (0..groups.len())

@@ -105,6 +105,8 @@ impl EngineRuntime {
         // Should such a plan need a top-k after all (files whose order isn't proven), its bound must not reach the scan:
         // filters that change while rows are filtered in the decoder lose rows (DataFusion issue 24352).
         config.options_mut().optimizer.enable_topk_dynamic_filter_pushdown = row_filters == RowFilters::Off;
+        // The bound of an extreme of a column prunes rows that hold the extreme of another's key (docs/engine-notes.md).
+        config.options_mut().optimizer.enable_aggregate_dynamic_filter_pushdown = false;
         for (name, value) in &self.settings {
             config.options_mut().set(name, value)?;
         }
