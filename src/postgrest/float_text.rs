@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn ties_go_to_the_even_digit() {
-        assert_eq!(shortest_digits(1_825_581_540_824_369.25), "1.8255815408243692e15");
-        assert_eq!(shortest_digits(1_424_953_923_781_206.25), "1.4249539237812062e15");
+        assert_eq!(shortest_digits(7_302_326_163_297_477.0 / 4.0), "1.8255815408243692e15");
+        assert_eq!(shortest_digits(5_699_815_695_124_825.0 / 4.0), "1.4249539237812062e15");
     }
 
     proptest! {
