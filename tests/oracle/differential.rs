@@ -42,11 +42,7 @@ const WAYS: &[WayOf] = &[
     (Layout::BloomOnly, 1, &[]),
     (Layout::Crumbs, 2, &[("datafusion.optimizer.max_passes", "0")]),
     (Layout::Crumbs, 1, &[("datafusion.optimizer.enable_dynamic_filter_pushdown", "false")]),
-    (
-        Layout::Crumbs,
-        4,
-        &[("datafusion.optimizer.prefer_hash_join", "false"), ("datafusion.execution.batch_size", "7")],
-    ),
+    (Layout::Crumbs, 4, &[("datafusion.execution.batch_size", "7")]),
     (
         Layout::Crumbs,
         3,
