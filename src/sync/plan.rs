@@ -75,7 +75,7 @@ pub fn over_count(relation: &Relation, count: u64, options: &PullOptions) -> Opt
 
 fn over_budget(about: &str, rows: u64, budget: u64, source: &str) -> String {
     format!(
-        "{about}{rows} rows exceed the budget of {budget} per relation; raise --max-rows to include {source}"
+        "{about}{rows} rows exceed the budget of {budget} per relation; raise --max-rows-per-relation to include {source}"
     )
 }
 
