@@ -68,7 +68,7 @@ pub(super) fn filtered(
     data: &RelationData,
     predicates: &[Predicate],
 ) -> Result<LogicalPlanBuilder> {
-    scan(relation, data, predicates, RowFilters::Off)
+    scan(relation, data, predicates, RowFilters::Off, false)
 }
 
 /// The same; `row_filters` as [`RelationTable::with_row_filters`] has it.
@@ -77,8 +77,9 @@ fn scan(
     data: &RelationData,
     predicates: &[Predicate],
     row_filters: RowFilters,
+    in_order: bool,
 ) -> Result<LogicalPlanBuilder> {
-    let table = RelationTable::new(relation, data)?.with_row_filters(row_filters);
+    let table = RelationTable::new(relation, data)?.with_row_filters(row_filters).in_stored_order(in_order);
     let mut builder = LogicalPlanBuilder::scan("relation", provider_as_source(Arc::new(table)), None)?;
     for predicate in predicates {
         let declared = &relation.columns[predicate.column];
@@ -104,10 +105,16 @@ pub(in crate::engine) fn plan_count(
     filtered(relation, data, predicates)?.aggregate(Vec::<Expr>::new(), vec![rows])?.build()
 }
 
-/// Named columns of every row.
+/// The files' order, said as one: without that, a scan that several cores share comes in any.
+fn stored_order(data: &RelationData) -> Vec<Sort> {
+    data.sort_key.iter().map(|name| column(name).sort(true, false)).collect()
+}
+
+/// Named columns of every row, in sort order.
 pub(in crate::engine) fn plan_columns(data: &RelationData, columns: &[&str]) -> Result<LogicalPlan> {
-    let table = RelationTable::stored(data);
+    let table = RelationTable::stored(data).in_stored_order(true);
     LogicalPlanBuilder::scan("relation", provider_as_source(Arc::new(table)), None)?
+        .sort(stored_order(data))?
         .project(columns.iter().map(|name| column(name)))?
         .build()
 }
@@ -118,9 +125,10 @@ pub(in crate::engine) fn plan_columns_of(
     columns: &[&str],
     (name, value): (&str, i64),
 ) -> Result<LogicalPlan> {
-    let table = RelationTable::stored(data);
+    let table = RelationTable::stored(data).in_stored_order(true);
     LogicalPlanBuilder::scan("relation", provider_as_source(Arc::new(table)), None)?
         .filter(column(name).eq(lit(value)))?
+        .sort(stored_order(data))?
         .project(columns.iter().map(|name| column(name)))?
         .build()
 }
@@ -193,11 +201,12 @@ fn plan_rows(
     let (projection, outputs) = column_outputs(relation, columns, "c");
     let order = completed_order(relation, data, order);
     // In the order the files have there is nothing to sort, so no top-k either.
-    let row_filters = match !query.predicates.is_empty() && is_stored_order(&order, data) {
+    let in_order = is_stored_order(&order, data);
+    let row_filters = match !query.predicates.is_empty() && in_order {
         true => RowFilters::On,
         false => RowFilters::Off,
     };
-    let mut rows = scan(relation, data, &query.predicates, row_filters)?;
+    let mut rows = scan(relation, data, &query.predicates, row_filters, in_order)?;
     if let Some(threshold) = known.threshold {
         rows = rows.filter(threshold)?;
     }

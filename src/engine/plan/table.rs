@@ -73,6 +73,7 @@ pub(in crate::engine) struct RelationTable {
     data: RelationData,
     schema: SchemaRef,
     row_filters: RowFilters,
+    in_order: bool,
 }
 
 impl RelationTable {
@@ -87,7 +88,12 @@ impl RelationTable {
             })
             .collect::<Result<Vec<_>, arrow::error::ArrowError>>()
             .map_err(|error| DataFusionError::ArrowError(Box::new(error), None))?;
-        Ok(Self { data: data.clone(), schema: Arc::new(Schema::new(fields)), row_filters: RowFilters::Off })
+        Ok(Self {
+            data: data.clone(),
+            schema: Arc::new(Schema::new(fields)),
+            row_filters: RowFilters::Off,
+            in_order: false,
+        })
     }
 
     /// Every stored column.
@@ -98,7 +104,12 @@ impl RelationTable {
             .iter()
             .map(|field| Field::new(field.name(), viewed(field.data_type()), true))
             .collect();
-        Self { data: data.clone(), schema: Arc::new(Schema::new(fields)), row_filters: RowFilters::Off }
+        Self {
+            data: data.clone(),
+            schema: Arc::new(Schema::new(fields)),
+            row_filters: RowFilters::Off,
+            in_order: false,
+        }
     }
 
     /// The same, with filters applied while decoding: columns that only the answer needs are decoded for passing rows
@@ -106,6 +117,11 @@ impl RelationTable {
     /// in a session made for it.
     pub(in crate::engine) fn with_row_filters(self, row_filters: RowFilters) -> Self {
         Self { row_filters, ..self }
+    }
+
+    /// The same, read in the files' order, one after the other: a limit stops early. Otherwise all cores share the files.
+    pub(in crate::engine) fn in_stored_order(self, in_order: bool) -> Self {
+        Self { in_order, ..self }
     }
 
     /// A batch with the table's columns in its order and types.
@@ -247,7 +263,7 @@ impl TableProvider for RelationTable {
             .with_statistics(statistics)
             .with_limit(limit);
         builder = builder.with_file_group(FileGroup::new(files));
-        if let Some(ordering) = self.ordering()? {
+        if let (true, Some(ordering)) = (self.in_order, self.ordering()?) {
             builder = builder.with_output_ordering(vec![ordering]);
         }
         Ok(DataSourceExec::from_data_source(builder.build()))
