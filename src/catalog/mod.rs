@@ -12,7 +12,7 @@ mod nearest;
 pub mod ranking;
 mod stored_type;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod words;
 
 pub use build::CatalogError;

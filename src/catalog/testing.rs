@@ -1,10 +1,10 @@
-//! Small catalogues made by hand for this room's unit tests.
+//! Small catalogues made by hand for unit tests.
 
 use super::column_type::ColumnType;
 use super::model::{Catalog, Column, Dataset, JoinEnd, JoinPath, JoinType, Relation, Reliability};
 
 /// A readable relation of the dataset with text columns.
-pub(super) fn relation(dataset: &str, name: &str, columns: &[&str]) -> Relation {
+pub(crate) fn relation(dataset: &str, name: &str, columns: &[&str]) -> Relation {
     let column = |name: &&str| Column {
         name: (*name).to_owned(),
         declared_type: "string".to_owned(),

@@ -80,18 +80,12 @@ pub(super) fn check_joined(joined_rows: u64, limits: &Limits) -> Result<(), Refu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::testing;
 
     fn relation(primary_key: &[&str]) -> Relation {
         Relation {
-            dataset: "d".to_owned(),
-            name: "r".to_owned(),
-            relation_type: "table".to_owned(),
-            provenance: None,
-            queryable: true,
-            description: None,
             primary_key: primary_key.iter().map(|name| (*name).to_owned()).collect(),
-            row_count_estimate: None,
-            columns: Vec::new(),
+            ..testing::relation("d", "r", &[])
         }
     }
 

@@ -139,20 +139,13 @@ mod tests {
     use super::*;
     use crate::bdp::TrustedKeys;
     use crate::catalog::ColumnType;
-    use crate::catalog::PostgrestEndpoint;
+    use crate::catalog::{PostgrestEndpoint, testing};
     use crate::store::MirrorKey;
     use crate::sync::Selection;
 
     fn relation(columns: &[(&str, ColumnType)], key: &[&str]) -> Relation {
         Relation {
-            dataset: "d".to_owned(),
-            name: "r".to_owned(),
-            relation_type: "table".to_owned(),
-            provenance: None,
-            queryable: true,
-            description: None,
             primary_key: key.iter().map(|name| (*name).to_owned()).collect(),
-            row_count_estimate: None,
             columns: columns
                 .iter()
                 .map(|(name, column_type)| Column {
@@ -166,6 +159,7 @@ mod tests {
                     unit: None,
                 })
                 .collect(),
+            ..testing::relation("d", "r", &[])
         }
     }
 

@@ -202,6 +202,7 @@ fn zero_stripped(column: &Column, values: &[String]) -> Asked {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::catalog::testing;
     use crate::engine::number::DecimalText;
 
     pub(in crate::engine::live) fn relation(columns: &[(&str, &str)], key: &[&str]) -> Relation {
@@ -216,15 +217,9 @@ pub(super) mod tests {
             unit: None,
         };
         Relation {
-            dataset: "d".to_owned(),
-            name: "r".to_owned(),
-            relation_type: "table".to_owned(),
-            provenance: None,
-            queryable: true,
-            description: None,
             primary_key: key.iter().map(|name| (*name).to_owned()).collect(),
-            row_count_estimate: None,
             columns: columns.iter().map(column).collect(),
+            ..testing::relation("d", "r", &[])
         }
     }
 

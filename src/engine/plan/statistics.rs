@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use arrow::array::Array;
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, Result, ScalarValue, Statistics};
 use datafusion::datasource::listing::PartitionedFile;
@@ -39,9 +39,10 @@ pub(super) async fn of_files(
         let mut known = Statistics::new_unknown(schema);
         let rows = usize::try_from(metadata.file_metadata().num_rows()).ok();
         known.num_rows = rows.map_or(Precision::Absent, Precision::Exact);
+        let described = metadata.file_metadata();
+        let physical = parquet_to_arrow_schema(described.schema_descr(), described.key_value_metadata())?;
         for position in wanted {
-            let field = schema.field(*position);
-            known.column_statistics[*position] = column(&metadata, field.name(), field.data_type())?;
+            known.column_statistics[*position] = column(&metadata, &physical, schema.field(*position))?;
         }
         all.push(known);
     }
@@ -89,12 +90,12 @@ fn bounds_of(data_type: &DataType, stored: Option<&DataType>) -> Bounds {
 }
 
 /// One file's statistics of one column.
-fn column(metadata: &ParquetMetaData, name: &str, data_type: &DataType) -> Result<ColumnStatistics> {
+fn column(metadata: &ParquetMetaData, physical: &Schema, field: &Field) -> Result<ColumnStatistics> {
+    let (name, data_type) = (field.name(), field.data_type());
     let unknown = ColumnStatistics::new_unknown();
     let groups = metadata.row_groups();
-    let file = metadata.file_metadata();
-    let physical = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata())?;
-    let Ok(converter) = StatisticsConverter::try_new(name, &physical, file.schema_descr()) else {
+    let described = metadata.file_metadata().schema_descr();
+    let Ok(converter) = StatisticsConverter::try_new(name, physical, described) else {
         return Ok(unknown);
     };
     let Some(leaf) = converter.parquet_column_index() else { return Ok(unknown) };

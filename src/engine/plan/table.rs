@@ -88,12 +88,7 @@ impl RelationTable {
             })
             .collect::<Result<Vec<_>, arrow::error::ArrowError>>()
             .map_err(|error| DataFusionError::ArrowError(Box::new(error), None))?;
-        Ok(Self {
-            data: data.clone(),
-            schema: Arc::new(Schema::new(fields)),
-            row_filters: RowFilters::Off,
-            in_order: false,
-        })
+        Ok(Self::of_fields(data, fields))
     }
 
     /// Every stored column.
@@ -104,6 +99,10 @@ impl RelationTable {
             .iter()
             .map(|field| Field::new(field.name(), viewed(field.data_type()), true))
             .collect();
+        Self::of_fields(data, fields)
+    }
+
+    fn of_fields(data: &RelationData, fields: Vec<Field>) -> Self {
         Self {
             data: data.clone(),
             schema: Arc::new(Schema::new(fields)),
@@ -245,8 +244,10 @@ impl TableProvider for RelationTable {
             Some(positions) => positions.iter().copied().collect(),
             None => (0..self.schema.fields().len()).collect(),
         };
-        // That the files follow each other in the declared order is believed on evidence only.
-        wanted.extend(self.data.sort_key.iter().filter_map(|name| self.schema.index_of(name).ok()));
+        if self.in_order {
+            // That the files follow each other in the declared order is believed on evidence only.
+            wanted.extend(self.data.sort_key.iter().filter_map(|name| self.schema.index_of(name).ok()));
+        }
         let by_file = statistics::of_files(store.as_ref(), &footers, &files, &self.schema, &wanted).await?;
         let statistics = statistics::of_all(&by_file, self.data.rows);
         for (file, statistics) in files.iter_mut().zip(by_file) {

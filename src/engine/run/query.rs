@@ -112,12 +112,15 @@ pub async fn explain_query(
     options: RunOptions,
 ) -> Result<Value, RunError> {
     within_deadline(runtime.limits(), async {
-        let refusal = match admit(query, data, &Coverage::Matching, runtime, options.policy).await {
-            Ok(_) => Value::Null,
-            Err(RunError::Refused(refusal)) => refusal.to_json(),
+        let (refusal, counted) = match admit(query, data, &Coverage::Matching, runtime, options.policy).await {
+            Ok(counted) => (Value::Null, counted),
+            Err(RunError::Refused(refusal)) => (refusal.to_json(), None),
             Err(failed) => return Err(failed),
         };
-        let matched = matched_rows(query.relation, data, &query.predicates, runtime).await?;
+        let matched = match counted {
+            Some(matched) => matched,
+            None => matched_rows(query.relation, data, &query.predicates, runtime).await?,
+        };
         let plan = plan_query(query, data, Known::default())?.plan;
         let files = match &data.source {
             RowSource::Parts(parts) => parts.as_slice(),
